@@ -21,7 +21,9 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncode
 
 from mercer.naive_bayes import BayesNetworkClassifier, MixedNB, TreeAugmentedNB
 
-DATA = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared/data"
+DATA = (
+    Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared/data"
+)
 TARGETS = {"adult": "income", "mushroom": "class", "housevotes84": "Class"}
 
 
@@ -40,13 +42,18 @@ def peers():
     """scikit-learn's naive Bayes after one-hot or ordinal encoding."""
     one_hot = filled(OneHotEncoder(handle_unknown="ignore", sparse_output=False))
     ordinal = filled(OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=119))
-    bins = KBinsDiscretizer(10, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+    bins = KBinsDiscretizer(
+        10, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf"
+    )
     indicators = KBinsDiscretizer(
         10, encode="onehot-dense", strategy="quantile", quantile_method="averaged_inverted_cdf"
     )
     yield "GaussianNB, one-hot", make_pipeline(columns("passthrough", one_hot), GaussianNB())
     yield "GaussianNB, ordinal", make_pipeline(columns("passthrough", ordinal), GaussianNB())
-    yield "CategoricalNB, bins", make_pipeline(columns(bins, ordinal), CategoricalNB(min_categories=120))
+    yield (
+        "CategoricalNB, bins",
+        make_pipeline(columns(bins, ordinal), CategoricalNB(min_categories=120)),
+    )
     yield "BernoulliNB, one-hot", make_pipeline(columns(indicators, one_hot), BernoulliNB())
 
 
@@ -73,7 +80,10 @@ def main():
     warnings.simplefilter("ignore")
     rows = {}
     for column, (name, target) in enumerate(TARGETS.items()):
-        table = pd.concat([pd.read_csv(DATA / name / f"{part}.csv") for part in ("train", "test")], ignore_index=True)
+        table = pd.concat(
+            [pd.read_csv(DATA / name / f"{part}.csv") for part in ("train", "test")],
+            ignore_index=True,
+        )
         x, y = table.drop(columns=target), table[target]
         for label, model in [*ours(x), *peers()]:
             rows.setdefault(label, [""] * len(TARGETS))[column] = f"{accuracy(model, x, y):.4f}"

@@ -42,27 +42,101 @@ for _ in range({repeat}):
 print(json.dumps(best))
 """
 CELLS = {
-    "GaussianNB digits fit": ("from mercer.naive_bayes import GaussianNB\nx, y = digits(20000)", "GaussianNB().fit(x, y)", 5),
-    "MultinomialNB a9a fit": ("from mercer.naive_bayes import MultinomialNB\nx, y = svm('a9a')", "MultinomialNB().fit(x, y)", 20),
-    "LDA letter fit": ("from mercer.discriminant_analysis import LinearDiscriminantAnalysis as L\nx, y = letters()", "L().fit(x, y)", 20),
-    "QDA letter fit": ("from mercer.discriminant_analysis import QuadraticDiscriminantAnalysis as Q\nx, y = letters()", "Q().fit(x, y)", 20),
-    "LDA digits fit": ("from mercer.discriminant_analysis import LinearDiscriminantAnalysis as L\nx, y = digits(20000)", "L().fit(x, y)", 3),
-    "Ridge digits fit": ("from mercer.linear_model import Ridge\nx, y = digits(20000)\ny = y.astype(float)", "Ridge().fit(x, y)", 3),
-    "LogisticRegression a9a": ("from mercer.linear_model import LogisticRegression as L\nx, y = svm('a9a')", "L().fit(x, y)", 5),
-    "LinearSVC a9a squared hinge": ("from mercer.svm import LinearSVC\nx, y = svm('a9a')", "LinearSVC().fit(x, y)", 10),
-    "LinearSVC w8a hinge": ("from mercer.svm import LinearSVC\nx, y = svm('w8a')", "LinearSVC(loss='hinge').fit(x, y)", 3),
+    "GaussianNB digits fit": (
+        "from mercer.naive_bayes import GaussianNB\nx, y = digits(20000)",
+        "GaussianNB().fit(x, y)",
+        5,
+    ),
+    "MultinomialNB a9a fit": (
+        "from mercer.naive_bayes import MultinomialNB\nx, y = svm('a9a')",
+        "MultinomialNB().fit(x, y)",
+        20,
+    ),
+    "LDA letter fit": (
+        "from mercer.discriminant_analysis import LinearDiscriminantAnalysis as L\nx, y = letters()",
+        "L().fit(x, y)",
+        20,
+    ),
+    "QDA letter fit": (
+        "from mercer.discriminant_analysis import QuadraticDiscriminantAnalysis as Q\nx, y = letters()",
+        "Q().fit(x, y)",
+        20,
+    ),
+    "LDA digits fit": (
+        "from mercer.discriminant_analysis import LinearDiscriminantAnalysis as L\nx, y = digits(20000)",
+        "L().fit(x, y)",
+        3,
+    ),
+    "Ridge digits fit": (
+        "from mercer.linear_model import Ridge\nx, y = digits(20000)\ny = y.astype(float)",
+        "Ridge().fit(x, y)",
+        3,
+    ),
+    "LogisticRegression a9a": (
+        "from mercer.linear_model import LogisticRegression as L\nx, y = svm('a9a')",
+        "L().fit(x, y)",
+        5,
+    ),
+    "LinearSVC a9a squared hinge": (
+        "from mercer.svm import LinearSVC\nx, y = svm('a9a')",
+        "LinearSVC().fit(x, y)",
+        10,
+    ),
+    "LinearSVC w8a hinge": (
+        "from mercer.svm import LinearSVC\nx, y = svm('w8a')",
+        "LinearSVC(loss='hinge').fit(x, y)",
+        3,
+    ),
     "LinearSVC 20news": (
         "from mercer.svm import LinearSVC\nfrom sklearn.feature_extraction.text import TfidfVectorizer\nt, y = texts()\nx = TfidfVectorizer().fit_transform(t)",
-        "LinearSVC().fit(x, y)", 2),
-    "SGDClassifier a9a": ("from mercer.linear_model import SGDClassifier\nx, y = svm('a9a')", "SGDClassifier(max_iter=5, tol=None).fit(x, y)", 5),
-    "SVC letter 5000 fit": ("from mercer.svm import SVC\nx, y = letters(5000)", "SVC().fit(x, y)", 3),
-    "SVC letter 5000 predict": ("from mercer.svm import SVC\nx, y = letters(5000)\nm = SVC().fit(x, y)", "m.predict(x)", 5),
-    "SVC digits 4000 fit": ("from mercer.svm import SVC\nx, y = digits(4000)", "SVC().fit(x, y)", 2),
-    "KernelRidge digits 3000": ("from mercer.kernel_ridge import KernelRidge\nx, y = digits(3000)\ny = y.astype(float)", "KernelRidge(kernel='rbf').fit(x, y)", 3),
-    "RBFSampler digits": ("from mercer.kernel_approximation import RBFSampler\nx, y = digits(20000)\nm = RBFSampler(n_components=500).fit(x)", "m.transform(x)", 3),
-    "Nystroem digits": ("from mercer.kernel_approximation import Nystroem\nx, y = digits(10000)\nm = Nystroem(n_components=300).fit(x)", "m.transform(x)", 3),
-    "CountVectorizer 20news": ("from mercer.feature_extraction.text import CountVectorizer\nt, y = texts()", "CountVectorizer().fit_transform(t)", 3),
-    "MLPClassifier letter": ("from mercer.neural_network import MLPClassifier\nx, y = letters(4000)", "MLPClassifier(max_iter=20).fit(x, y)", 2),
+        "LinearSVC().fit(x, y)",
+        2,
+    ),
+    "SGDClassifier a9a": (
+        "from mercer.linear_model import SGDClassifier\nx, y = svm('a9a')",
+        "SGDClassifier(max_iter=5, tol=None).fit(x, y)",
+        5,
+    ),
+    "SVC letter 5000 fit": (
+        "from mercer.svm import SVC\nx, y = letters(5000)",
+        "SVC().fit(x, y)",
+        3,
+    ),
+    "SVC letter 5000 predict": (
+        "from mercer.svm import SVC\nx, y = letters(5000)\nm = SVC().fit(x, y)",
+        "m.predict(x)",
+        5,
+    ),
+    "SVC digits 4000 fit": (
+        "from mercer.svm import SVC\nx, y = digits(4000)",
+        "SVC().fit(x, y)",
+        2,
+    ),
+    "KernelRidge digits 3000": (
+        "from mercer.kernel_ridge import KernelRidge\nx, y = digits(3000)\ny = y.astype(float)",
+        "KernelRidge(kernel='rbf').fit(x, y)",
+        3,
+    ),
+    "RBFSampler digits": (
+        "from mercer.kernel_approximation import RBFSampler\nx, y = digits(20000)\nm = RBFSampler(n_components=500).fit(x)",
+        "m.transform(x)",
+        3,
+    ),
+    "Nystroem digits": (
+        "from mercer.kernel_approximation import Nystroem\nx, y = digits(10000)\nm = Nystroem(n_components=300).fit(x)",
+        "m.transform(x)",
+        3,
+    ),
+    "CountVectorizer 20news": (
+        "from mercer.feature_extraction.text import CountVectorizer\nt, y = texts()",
+        "CountVectorizer().fit_transform(t)",
+        3,
+    ),
+    "MLPClassifier letter": (
+        "from mercer.neural_network import MLPClassifier\nx, y = letters(4000)",
+        "MLPClassifier(max_iter=20).fit(x, y)",
+        2,
+    ),
 }
 
 
@@ -84,14 +158,24 @@ def main():
                 times[k].append(measure(build, code))
         before, after = min(times[0]), min(times[1])
         results[name] = {"before": before, "after": after, "ratio": before / after}
-        print(f"{name:32} {1e3 * before:10.2f} ms {1e3 * after:10.2f} ms {before / after:6.2f}x", flush=True)
+        print(
+            f"{name:32} {1e3 * before:10.2f} ms {1e3 * after:10.2f} ms {before / after:6.2f}x",
+            flush=True,
+        )
     if args.json:
         Path(args.json).write_text(json.dumps(results, indent=1) + "\n")
 
 
 def measure(build, code):
-    environment = {**os.environ, "PYTHONPATH": build, "OMP_WAIT_POLICY": "passive", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": build,
+        "OMP_WAIT_POLICY": "passive",
+        "PYTHONWARNINGS": "ignore",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
     if done.returncode != 0:
         print(done.stderr[-500:])
         return float("inf")

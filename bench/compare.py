@@ -84,9 +84,16 @@ def keep(result, quick):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("only", nargs="?", default="", help="run the cells whose name contains this")
+    parser.add_argument(
+        "only", nargs="?", default="", help="run the cells whose name contains this"
+    )
     parser.add_argument("--quick", action="store_true", help="small data")
-    parser.add_argument("--repeat", type=int, default=5, help="runs of each implementation; the minimum time is reported")
+    parser.add_argument(
+        "--repeat",
+        type=int,
+        default=5,
+        help="runs of each implementation; the minimum time is reported",
+    )
     return parser.parse_args()
 
 
@@ -99,12 +106,18 @@ def prepare():
     # A wheel, not `maturin develop`, which would overwrite the unoptimized library of the tests.
     wheels = VENV / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
-    subprocess.run([VENV / "bin" / "maturin", "build", "--release", "--quiet", "--out", wheels], cwd=ROOT, check=True)
+    subprocess.run(
+        [VENV / "bin" / "maturin", "build", "--release", "--quiet", "--out", wheels],
+        cwd=ROOT,
+        check=True,
+    )
     subprocess.run([*pip, "--force-reinstall", "--no-deps", *wheels.glob("*.whl")], check=True)
     build = ["cargo", "build", "--release", "--quiet"]
     subprocess.run([*build, "-p", "mercer-cli"], cwd=ROOT, check=True)
     subprocess.run([*build, "-p", "mercer-io", "--example", "to_features"], cwd=ROOT, check=True)
-    subprocess.run([*build, "--manifest-path", "bench/peers/linfa/Cargo.toml"], cwd=ROOT, check=True)
+    subprocess.run(
+        [*build, "--manifest-path", "bench/peers/linfa/Cargo.toml"], cwd=ROOT, check=True
+    )
 
 
 def show(result):
@@ -118,7 +131,11 @@ def show(result):
 
 def machine():
     cpu = next(
-        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+        (
+            line.split(":")[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
         platform.processor(),
     )
     return {"cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version()}

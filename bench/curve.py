@@ -30,7 +30,8 @@ print(json.dumps({{"seconds": seconds, "error": float((model.predict(xt) != yt).
 
 OURS = "from mercer.svm import SVC, LinearSVC"
 FOURIER = (
-    "from sklearn.pipeline import make_pipeline\nfrom mercer.kernel_approximation import RBFSampler\n" + OURS
+    "from sklearn.pipeline import make_pipeline\nfrom mercer.kernel_approximation import RBFSampler\n"
+    + OURS
 )
 THEIRS = (
     "from sklearn.pipeline import make_pipeline\nfrom sklearn.kernel_approximation import Nystroem\n"
@@ -54,7 +55,7 @@ def implementations(quick):
         yield "Mercer, approx", m, rows, OURS, f"SVC(C=10, gamma=0.02, approx={m})"
     for m in sizes:
         made = (
-            f'make_pipeline(RBFSampler(gamma=0.02, n_components={m}, random_state=0, '
+            f"make_pipeline(RBFSampler(gamma=0.02, n_components={m}, random_state=0, "
             'directions="structured"), LinearSVC(C=10, tol=1e-3))'
         )
         yield "Mercer, random Fourier features + linear SVM", m, rows, FOURIER, made
@@ -62,12 +63,27 @@ def implementations(quick):
         made = f"make_pipeline(Nystroem(gamma=0.02, n_components={m}, random_state=0), LinearSVC(C=10, tol=1e-3))"
         yield "scikit-learn, Nystroem + linear SVM", m, rows, THEIRS, made
     for some in [1_000, 3_000] if quick else [1_000, 3_000, 10_000, 60_000]:
-        yield "scikit-learn (LIBSVM), subset of rows", some, some, THEIRS, "SVC(C=10, gamma=0.02, cache_size=1000)"
+        yield (
+            "scikit-learn (LIBSVM), subset of rows",
+            some,
+            some,
+            THEIRS,
+            "SVC(C=10, gamma=0.02, cache_size=1000)",
+        )
 
 
 def run(rows, imports, make, quick, limit):
     code = RUN.format(imports=imports, make=make)
-    command = [sys.executable, "-W", "ignore", "-c", code, str(MNIST), str(rows), "quick" if quick else "all"]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        code,
+        str(MNIST),
+        str(rows),
+        "quick" if quick else "all",
+    ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
@@ -101,12 +117,16 @@ def draw(points):
     for power in range(low, high + 1):
         x, _ = at(power, least)
         out.append(f'<line x1="{x}" y1="40" x2="{x}" y2="{height - bottom}" stroke="#ddd"/>')
-        out.append(f'<text x="{x}" y="{height - bottom + 18}" text-anchor="middle">{10.0**power:g} s</text>')
+        out.append(
+            f'<text x="{x}" y="{height - bottom + 18}" text-anchor="middle">{10.0**power:g} s</text>'
+        )
     for percent in [1, 1.5, 2, 3, 5, 8, 12]:
         if least <= math.log10(percent) <= most:
             x, y = at(low, math.log10(percent))
             out.append(f'<line x1="{x}" y1="{y}" x2="{width - 20}" y2="{y}" stroke="#ddd"/>')
-            out.append(f'<text x="{left - 6}" y="{y}" text-anchor="end" dy="4">{percent:g} %</text>')
+            out.append(
+                f'<text x="{left - 6}" y="{y}" text-anchor="end" dy="4">{percent:g} %</text>'
+            )
     for place, (name, color) in enumerate(COLORS.items()):
         own = [p for p in known if p["implementation"] == name]
         places = [at(math.log10(p["seconds"]), math.log10(100 * p["error"])) for p in own]
@@ -125,7 +145,9 @@ def draw(points):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rows and features")
-    parser.add_argument("--limit", type=float, default=600, help="time limit of one implementation in seconds")
+    parser.add_argument(
+        "--limit", type=float, default=600, help="time limit of one implementation in seconds"
+    )
     args = parser.parse_args()
     if not MNIST.exists():
         sys.exit(f"there is no {MNIST}")
@@ -135,9 +157,17 @@ def main():
     for label, size, rows, imports, make in implementations(args.quick):
         if any((point["implementation"], point["size"]) == (label, size) for point in points):
             continue
-        point = {"implementation": label, "size": size, **run(rows, imports, make, args.quick, args.limit)}
+        point = {
+            "implementation": label,
+            "size": size,
+            **run(rows, imports, make, args.quick, args.limit),
+        }
         points.append(point)
-        result = f"{point['seconds']:8.2f} s  {100 * point['error']:6.2f} %" if point["seconds"] else "out of time"
+        result = (
+            f"{point['seconds']:8.2f} s  {100 * point['error']:6.2f} %"
+            if point["seconds"]
+            else "out of time"
+        )
         print(f"{label:34} {size:>7,}  {result}", flush=True)
         kept.write_text(json.dumps(points, indent=1) + "\n")
     (HERE / f"curve{ending}.svg").write_text(draw(points) + "\n")

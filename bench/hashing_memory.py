@@ -32,7 +32,11 @@ DISTINCT = 200_000_000
 def vocabulary(random):
     """Random terms; frequent ones are short."""
     letters = np.array(list("etaoinshrdlucmfwypvbgkqjxz"))
-    lengths = 2 + np.minimum(np.log2(np.arange(1, WORDS + 1)) / 2, 9).astype(int) + random.integers(0, 3, WORDS)
+    lengths = (
+        2
+        + np.minimum(np.log2(np.arange(1, WORDS + 1)) / 2, 9).astype(int)
+        + random.integers(0, 3, WORDS)
+    )
     return np.array(["".join(random.choice(letters[:20], n)) for n in lengths], dtype=object)
 
 
@@ -54,13 +58,17 @@ def write(path, megabytes, length, form):
             classes = random.integers(0, 2, BATCH)
             # One token in twenty is class-specific: an even or odd rare term.
             own = random.random(len(draws)) < 0.05
-            draws[own] = 1_000 + random.integers(0, 2_000, own.sum()) * 2 + np.repeat(classes, sizes)[own]
+            draws[own] = (
+                1_000 + random.integers(0, 2_000, own.sum()) * 2 + np.repeat(classes, sizes)[own]
+            )
             texts = np.split(known[draws], np.cumsum(sizes)[:-1])
             lines = []
-            for c, text in zip(classes, texts):
+            for c, text in zip(classes, texts, strict=True):
                 label, body = ("spam" if c else "ham"), " ".join(text)
                 lines.append(
-                    json.dumps({"label": label, "body": body}) + "\n" if form == "jsonl" else f"{label}\t{body}\n"
+                    json.dumps({"label": label, "body": body}) + "\n"
+                    if form == "jsonl"
+                    else f"{label}\t{body}\n"
                 )
             batches.append("".join(lines))
             written += file.write(batches[-1])
@@ -70,7 +78,16 @@ def train(mercer, path, model, columns, folds, more):
     """Runs the command and returns the seconds, the peak memory in megabytes and the JSON report."""
     out = DATA / "hashing.mercer"
     command = [mercer, "train", path, "--target", "label", "--text", "body", "--model", model]
-    command += ["--prepare", f"hash=2^{columns}", "--folds", folds, "--no-report", "--json", "--out", out]
+    command += [
+        "--prepare",
+        f"hash=2^{columns}",
+        "--folds",
+        folds,
+        "--no-report",
+        "--json",
+        "--out",
+        out,
+    ]
     if model != "multinomial-nb":
         command += ["--prepare", "hash-sign=alternate", "--prepare", "norm=l2"]
     if model == "sgd":
@@ -84,15 +101,19 @@ def train(mercer, path, model, columns, folds, more):
     seconds = time.perf_counter() - start
     out.unlink(missing_ok=True)
     if status != 0:
-        sys.exit(said.decode())
+        sys.exit(messages.decode())
     return seconds, usage.ru_maxrss / 1024, json.loads(result)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--megabytes", type=float, default=200)
     parser.add_argument("--models", default="multinomial-nb,sgd", help="comma-separated estimators")
-    parser.add_argument("--columns", type=int, default=18, help="log2 of the number of hashed features")
+    parser.add_argument(
+        "--columns", type=int, default=18, help="log2 of the number of hashed features"
+    )
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--length", type=float, default=100, help="tokens per text")
     parser.add_argument("--form", choices=["tsv", "jsonl"], default="tsv")
@@ -109,7 +130,9 @@ def main():
     size = path.stat().st_size / 1e6
     try:
         for model in args.models.split(","):
-            seconds, megabytes, result = train(args.mercer, path, model, args.columns, args.folds, args.more)
+            seconds, megabytes, result = train(
+                args.mercer, path, model, args.columns, args.folds, args.more
+            )
             validated = result["cross_validation"]
             print(
                 f"{model:20} {size:6.0f} MB, {result['rows']} texts, 2^{args.columns} columns, {args.folds} folds: "

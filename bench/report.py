@@ -19,7 +19,10 @@ REPORT = BENCH / "REPORT.md"
 # The title of each family and the beginnings of the names of its cells.
 FAMILIES = [
     ("Reading and training from CSV", ("csv-", "adult-")),
-    ("Naive Bayes", ("gaussian-nb", "categorical-nb", "multinomial-nb", "bernoulli-nb", "complement-nb")),
+    (
+        "Naive Bayes",
+        ("gaussian-nb", "categorical-nb", "multinomial-nb", "bernoulli-nb", "complement-nb"),
+    ),
     ("Bayesian networks", ("network-",)),
     ("Text", ("text-",)),
     ("Discriminant analysis", ("lda-", "qda-")),
@@ -36,7 +39,11 @@ QUALITY = ("accuracy", "error", "objective")
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--check", action="store_true", help="do not write; exit with 1 if the report is out of date")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="do not write; exit with 1 if the report is out of date",
+    )
     args = parser.parse_args()
     text = report()
     if not args.check:
@@ -59,7 +66,10 @@ def report():
     ]
     cells = results["cells"]
     for title, prefixes in FAMILIES:
-        family = sorted((cell for cell in cells if cell["name"].startswith(prefixes)), key=lambda cell: cell["name"])
+        family = sorted(
+            (cell for cell in cells if cell["name"].startswith(prefixes)),
+            key=lambda cell: cell["name"],
+        )
         cells = [cell for cell in cells if cell not in family]
         if family:
             parts += [f"## {title}", table(family), summary(family)]
@@ -80,7 +90,9 @@ def table(cells):
                 cell["what"],
                 time(ours),
                 f"{peer['implementation']} {time(peer)}",
-                f"**{peer['seconds'] / ours['seconds']:.1f}x**" if cell["name"] not in SELF_COMPARISONS else "-",
+                f"**{peer['seconds'] / ours['seconds']:.1f}x**"
+                if cell["name"] not in SELF_COMPARISONS
+                else "-",
                 f"{memory(ours)} / {memory(peer)}" if ours.get("megabytes") else "-",
             ]
             + [quality(ours, peer)] * recorded
@@ -99,7 +111,9 @@ def summary(cells):
 def fastest(cell):
     """Mercer's run and that of the fastest peer."""
     ours = next(run for run in cell["runs"] if run["ours"])
-    return ours, min((run for run in cell["runs"] if not run["ours"]), key=lambda run: run["seconds"])
+    return ours, min(
+        (run for run in cell["runs"] if not run["ours"]), key=lambda run: run["seconds"]
+    )
 
 
 def time(run):
@@ -114,8 +128,15 @@ def memory(run):
 
 
 def quality(*runs):
-    shown = [(key, [run.get(key) for run in runs]) for key in QUALITY if all(key in run for run in runs)]
-    return "; ".join(f"{key} {' / '.join(f'{value:.5g}' for value in values)}" for key, values in shown) or "-"
+    shown = [
+        (key, [run.get(key) for run in runs]) for key in QUALITY if all(key in run for run in runs)
+    ]
+    return (
+        "; ".join(
+            f"{key} {' / '.join(f'{value:.5g}' for value in values)}" for key, values in shown
+        )
+        or "-"
+    )
 
 
 def growth():

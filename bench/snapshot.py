@@ -28,15 +28,40 @@ CLASSIFICATION = [
 REGRESSION = [("examples/data/wine.csv", "alcohol"), ("examples/data/iris.csv", "petal_length")]
 # Parameters that choose another solver, loss or kernel than the defaults do.
 VARIANTS = {
-    "svc": ["kernel=linear", "kernel=poly", "probability=true", "multiclass=crammer_singer", "multiclass=ovr", "slack_power=2",
-            "approx=40", "margin=hard", "class_weight=balanced", "cache_size=0.01"],
+    "svc": [
+        "kernel=linear",
+        "kernel=poly",
+        "probability=true",
+        "multiclass=crammer_singer",
+        "multiclass=ovr",
+        "slack_power=2",
+        "approx=40",
+        "margin=hard",
+        "class_weight=balanced",
+        "cache_size=0.01",
+    ],
     "nu-svc": ["nu=0.1", "probability=true"],
     "svr": ["kernel=linear", "C=100"],
-    "linear-svc": ["loss=hinge", "multi_class=crammer_singer", "penalty=l1", "dual=true", "dual=false", "C=100", "probability=true"],
+    "linear-svc": [
+        "loss=hinge",
+        "multi_class=crammer_singer",
+        "penalty=l1",
+        "dual=true",
+        "dual=false",
+        "C=100",
+        "probability=true",
+    ],
     "linear-svr": ["loss=squared_epsilon_insensitive", "dual=true", "dual=false"],
     "logistic": ["penalty=l1", "penalty=elasticnet", "penalty=none", "C=100"],
-    "sgd": ["loss=log_loss", "loss=modified_huber", "penalty=l1", "penalty=elasticnet", "average=true", "learning_rate=adaptive",
-            "early_stopping=true"],
+    "sgd": [
+        "loss=log_loss",
+        "loss=modified_huber",
+        "penalty=l1",
+        "penalty=elasticnet",
+        "average=true",
+        "learning_rate=adaptive",
+        "early_stopping=true",
+    ],
     "sgd-regressor": ["loss=huber", "loss=epsilon_insensitive"],
     "lda": ["solver=lsqr", "solver=eigen", "shrinkage=auto"],
     "ridge": ["alpha_from=evidence"],
@@ -74,7 +99,9 @@ def main():
     for card in json.loads(subprocess.check_output([args.binary, "models", "--json"])):
         for data, target in data_sets(card["capabilities"]):
             for variant in [None, *VARIANTS.get(card["id"], [])]:
-                key = " ".join(filter(None, [card["id"], RENAMED.get(variant, variant), data, target]))
+                key = " ".join(
+                    filter(None, [card["id"], RENAMED.get(variant, variant), data, target])
+                )
                 snapshot[key] = record(args.binary, card["id"], variant, data, target)
     args.out.write_text(json.dumps(snapshot, indent=1) + "\n")
     fitted = sum("tensors" in entry for entry in snapshot.values())
@@ -95,7 +122,19 @@ def record(binary, model, variant, data, target):
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "model.mercer"
         goal = ["--target", target] if target else ["--ignore", dict(CLASSIFICATION)[data]]
-        command = [binary, "train", ROOT / data, *goal, "--model", model, "--out", out, "--folds", "3", "--quiet"]
+        command = [
+            binary,
+            "train",
+            ROOT / data,
+            *goal,
+            "--model",
+            model,
+            "--out",
+            out,
+            "--folds",
+            "3",
+            "--quiet",
+        ]
         command += ["--set", variant] if variant else []
         command += ["--time-limit", "20s"]
         fit = subprocess.run(command, cwd=folder, capture_output=True)
@@ -104,7 +143,9 @@ def record(binary, model, variant, data, target):
             fit = subprocess.run(command, cwd=folder, capture_output=True)
         if fit.returncode != 0:
             return {"exit": fit.returncode}
-        predicted = subprocess.run([binary, "predict", out, ROOT / data, "--quiet"], cwd=folder, capture_output=True)
+        predicted = subprocess.run(
+            [binary, "predict", out, ROOT / data, "--quiet"], cwd=folder, capture_output=True
+        )
         rows = predicted.stdout.split(b"\n", 1)[-1]
         return {"tensors": tensors(out.read_bytes()), "predictions": digest(rows)}
 
@@ -115,7 +156,9 @@ def tensors(blob):
     header = json.loads(blob[8 : 8 + length])
     header.pop("__metadata__", None)
     start = 8 + length
-    return sorted(digest(blob[start + a : start + b]) for a, b in (t["data_offsets"] for t in header.values()))
+    return sorted(
+        digest(blob[start + a : start + b]) for a, b in (t["data_offsets"] for t in header.values())
+    )
 
 
 def digest(data):

@@ -20,7 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 RETIRED = [
     (r"pric(?:e|es|ed|ing)", "penalty, regularization strength, cost"),
     (r"pulls?", "dual variable"),
-    (r"told apart|tells? (?:\w+ ){0,3}apart|telling (?:\w+ )?apart", "classified, separated, distinguished"),
+    (
+        r"told apart|tells? (?:\w+ ){0,3}apart|telling (?:\w+ )?apart",
+        "classified, separated, distinguished",
+    ),
     (r"(?:is|are|be|was|were) told", "reported, explained"),
     (r"telling columns?", "informative column"),
     (r"strangers?", "outlier, novelty"),
@@ -32,8 +35,14 @@ RETIRED = [
     (r"(?<!vector )machines? of", "model of, SVM of"),
     (r"planes?", "hyperplane, linear model"),
     (r"random waves|waves of|as waves", "random Fourier features"),
-    (r"gaps in|gaps (?:is|are|as|kept|filled)|with gaps|no use for gaps|without gaps|for a gap|a gap as", "missing value"),
-    (r"shares? of (?:the )?(?:rows|a row|a value|words?|class)|the share", "fraction, proportion, probability"),
+    (
+        r"gaps in|gaps (?:is|are|as|kept|filled)|with gaps|no use for gaps|without gaps|for a gap|a gap as",
+        "missing value",
+    ),
+    (
+        r"shares? of (?:the )?(?:rows|a row|a value|words?|class)|the share",
+        "fraction, proportion, probability",
+    ),
     (r"constant terms?", "intercept"),
     (r"climb(?:s|ed|ing)?", "iterate, hill climbing"),
     (r"judge[sd]?|judging", "evaluate, validate"),
@@ -47,23 +56,39 @@ RETIRED = [
     (r"thin rows?|thin directions?", "sparse rows, null space"),
     (r"twins?", "duplicate row"),
     (r"lanes?", "one-vs-rest subproblem"),
-    (r"leash|stiffness|crumbs?|ladder", "damping, penalty parameter, rounding residue, ranked contributions"),
+    (
+        r"leash|stiffness|crumbs?|ladder",
+        "damping, penalty parameter, rounding residue, ranked contributions",
+    ),
     (r"second derivatives? (?:written|that are)", "Hessian"),
     (r"rows that (?:curve|pull|push)", "active rows"),
-    (r"a (?:column|row|class|word|cell|number) a (?:column|row|class|word|cell|fold)", "one ... per ..."),
+    (
+        r"a (?:column|row|class|word|cell|number) a (?:column|row|class|word|cell|fold)",
+        "one ... per ...",
+    ),
     (r"in our words|own words", "our parameter names"),
     (r"truth values?", "boolean"),
     (r"(?:columns?|\d+) of (?:words|numbers)", "categorical column, numeric column"),
 ]
-WORDS = [(re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.I), term) for pattern, term in RETIRED]
+WORDS = [
+    (re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.I), term) for pattern, term in RETIRED
+]
 
 # Where a retired word has its ordinary meaning: path, the text of the line, the reason.
 EXCEPTIONS = [
-    (r".*", r"\bprices?\.(?:csv|mercer)|--target price|house prices?|price column", "price is the name of a real column"),
+    (
+        r".*",
+        r"\bprices?\.(?:csv|mercer)|--target price|house prices?|price column",
+        "price is the name of a real column",
+    ),
     (r".*", r"\btype ?faces?\b", "a font"),
     (r".*", r"[Hh]ill[- ]climbing", "the name of the search algorithm"),
     (r".*", r"SIMD lanes?", "a lane of a SIMD register"),
-    (r"docs/lectures/04.*", r"\(bell curve\)", "the everyday name of the normal density, given once"),
+    (
+        r"docs/lectures/04.*",
+        r"\(bell curve\)",
+        "the everyday name of the normal density, given once",
+    ),
     (r"docs/glossary.md", r"^\| intercept ", "defines the term"),
     (r"CHANGELOG.md", r"`(?:machine|prices)`", "names what was renamed"),
 ]
@@ -85,7 +110,9 @@ def main():
                     print(f"{name}:{number}: {match[0]}: {term}")
                     found += 1
     if found:
-        print(f"{found} retired words; docs/glossary.md lists the terms, EXCEPTIONS in {Path(__file__).name} the exceptions")
+        print(
+            f"{found} retired words; docs/glossary.md lists the terms, EXCEPTIONS in {Path(__file__).name} the exceptions"
+        )
     sys.exit(1 if found else 0)
 
 
@@ -94,7 +121,14 @@ def sources():
     core = ROOT / "crates/mercer/src"
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         yield path, markdown
-    for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "STYLE.md", "bench/REPORT.md"):
+    for name in (
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "STYLE.md",
+        "bench/REPORT.md",
+    ):
         yield ROOT / name, markdown
     for path in sorted(core.rglob("*.rs")):
         yield path, strings if path.is_relative_to(core / "model") else parameters
@@ -136,7 +170,11 @@ def strings(text):
 def messages(text):
     """String literals and the doc comments that clap prints as help."""
     yield from strings(text)
-    for block in re.finditer(r"^#\[derive\([^\]]*(?:Args|Parser|Subcommand|ValueEnum)[^\]]*\)\](.*?)^\}", text, re.S | re.M):
+    for block in re.finditer(
+        r"^#\[derive\([^\]]*(?:Args|Parser|Subcommand|ValueEnum)[^\]]*\)\](.*?)^\}",
+        text,
+        re.S | re.M,
+    ):
         first = text.count("\n", 0, block.start(1)) + 1
         for offset, line in enumerate(block[1].split("\n")):
             if comment := re.match(r"\s*///(.*)", line):
@@ -145,7 +183,9 @@ def messages(text):
 
 def docstrings(text):
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node):
+        if isinstance(
+            node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        ) and ast.get_docstring(node):
             doc = node.body[0].value
             for offset, line in enumerate(doc.value.split("\n")):
                 if not line.lstrip().startswith((">>>", "...")):

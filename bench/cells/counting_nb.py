@@ -4,7 +4,6 @@ Uses the 20 newsgroups where `../shared/data/20news` holds them; otherwise docum
 shape: 11,314 x 130,000, about 160 words each, as Zipf's law has them.
 """
 
-
 import benchmark
 from benchmark import Cell, Implementation, python
 
@@ -35,8 +34,12 @@ def make(path, n, width):
     if NEWS.exists():
         from sklearn.feature_extraction.text import CountVectorizer
 
-        lines = [line.split("\t", 1) for line in NEWS.read_text(errors="replace").splitlines() if "\t" in line]
-        names, y = np.unique([label for label, _ in lines], return_inverse=True)
+        lines = [
+            line.split("\t", 1)
+            for line in NEWS.read_text(errors="replace").splitlines()
+            if "\t" in line
+        ]
+        _, y = np.unique([label for label, _ in lines], return_inverse=True)
         x = CountVectorizer(dtype=np.float64).fit_transform(text for _, text in lines)
         x, y = x[:n], y[:n]
     else:
@@ -44,7 +47,9 @@ def make(path, n, width):
         y = random.integers(0, 20, n)
         words = random.zipf(1.3, size=(n, 160)) + 37 * y[:, None]
         rows = np.repeat(np.arange(n), 160)
-        x = scipy.sparse.coo_matrix((np.ones(rows.size), (rows, words.ravel() % width)), (n, width)).tocsr()
+        x = scipy.sparse.coo_matrix(
+            (np.ones(rows.size), (rows, words.ravel() % width)), (n, width)
+        ).tocsr()
         x.sum_duplicates()
     scipy.sparse.save_npz(path.with_suffix(".npz"), x)
     np.save(path.with_suffix(".npy"), y)

@@ -57,7 +57,7 @@ def make(path, n):
             labels = random.integers(0, 3, len(rows))
             out.writelines(
                 ",".join(f"{v:.5f}" for v in row) + f",{'abc'[label]}\n"
-                for row, label in zip(rows, labels)
+                for row, label in zip(rows, labels, strict=True)
             )
 
 
@@ -75,7 +75,10 @@ def cells(quick):
         "csv-read",
         f"CSV of {n} x 21 to features, types inferred",
         [Implementation("mercer", [release / "examples/to_features", path, "y"], ours=True)]
-        + [Implementation(name, python(TIMED.format(module=name, body=body), path)) for name, body in peers],
+        + [
+            Implementation(name, python(TIMED.format(module=name, body=body), path))
+            for name, body in peers
+        ],
         prepare=lambda: make(path, n),
         check=same_sum,
     )

@@ -81,12 +81,15 @@ def cells(quick):
                 code = PEER.format(module=module, name=class_name, params=params, repeat=repeat)
                 return python(code, n, d, path)
 
-            implementations = [Implementation("mercer", run("mercer.discriminant_analysis", ours), True)]
+            implementations = [
+                Implementation("mercer", run("mercer.discriminant_analysis", ours), True)
+            ]
             for params in theirs:
                 words = " ".join(str(v) for k, v in params.items() if k == "solver")
                 implementations.append(
                     Implementation(
-                        f"scikit-learn {words}".strip(), run("sklearn.discriminant_analysis", params)
+                        f"scikit-learn {words}".strip(),
+                        run("sklearn.discriminant_analysis", params),
                     )
                 )
             yield Cell(
@@ -94,6 +97,8 @@ def cells(quick):
                 f"{class_name}, {name}: {n} x {d}, {n_classes} classes",
                 implementations,
                 stages=("fit", "predict"),
-                prepare=lambda path=path, n=n, d=d, k=n_classes, read=read: make(path, n, d, k, read),
+                prepare=lambda path=path, n=n, d=d, k=n_classes, read=read: make(
+                    path, n, d, k, read
+                ),
                 check=same_accuracy,
             )

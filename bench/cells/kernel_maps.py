@@ -6,8 +6,9 @@ rows; scikit-learn uses its randomized solver, which is its fastest and less acc
 """
 
 import benchmark
-from cells.logistic import digits
 from benchmark import Cell, Implementation, python
+
+from cells.logistic import digits
 
 MAP = """
 import json, sys, time, numpy as np

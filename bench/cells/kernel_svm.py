@@ -118,7 +118,12 @@ def read(name):
     if name == "mnist" and (folder / "mnist.npz").exists():
         data = np.load(folder / "mnist.npz")
         x, y, xt, yt = (data[k] for k in ("X_train", "y_train", "X_test", "y_test"))
-        return x[:10_000].reshape(10_000, -1) / 255.0, y[:10_000], xt.reshape(len(xt), -1) / 255.0, yt
+        return (
+            x[:10_000].reshape(10_000, -1) / 255.0,
+            y[:10_000],
+            xt.reshape(len(xt), -1) / 255.0,
+            yt,
+        )
     if (folder / "train.svm").exists():
         from sklearn.datasets import load_svmlight_files
 
@@ -182,7 +187,10 @@ def make(path, name, rows):
 
 
 #: Implementations that are run on some data sets only; on the others they take a minute or more (ThunderSVM 63 s on 10,000 rows of a9a).
-PATIENCE = {"libsvm": ("spam", "shuttle", "letter", "w8a", "mnist"), "thundersvm": ("spam", "letter")}
+PATIENCE = {
+    "libsvm": ("spam", "shuttle", "letter", "w8a", "mnist"),
+    "thundersvm": ("spam", "letter"),
+}
 
 
 def close_accuracy(answers):
@@ -201,14 +209,19 @@ def good_duals(answers):
     """Checks that the sum of our dual objectives reaches LIBSVM's."""
     ours, libsvms = (sum(answers[label]["duals"]) for label in ("mercer", "scikit-learn"))
     short = (libsvms - ours) / libsvms
-    assert short <= 1e-6, f"the dual objective is short of LIBSVM's by {short:.1e}: {ours}, {libsvms}"
+    assert short <= 1e-6, (
+        f"the dual objective is short of LIBSVM's by {short:.1e}: {ours}, {libsvms}"
+    )
 
 
 def loads(module):
     """Whether a module can be imported: some wheels need a missing shared library."""
     if importlib.util.find_spec(module) is None:
         return False
-    return subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode == 0
+    return (
+        subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode
+        == 0
+    )
 
 
 def cells(quick):
@@ -220,18 +233,22 @@ def cells(quick):
 
         def peer(label, module, path=path, svc=svc, dtype="float64"):
             dual = label in ("mercer", "scikit-learn")
-            code = PEER.format(imports=f"from {module} import SVC", make=svc, dtype=dtype, dual=dual)
+            code = PEER.format(
+                imports=f"from {module} import SVC", make=svc, dtype=dtype, dual=dual
+            )
             return Implementation(label, python(code, path), label == "mercer")
 
         implementations = [peer("mercer", "mercer.svm"), peer("scikit-learn", "sklearn.svm")]
         if there["sklearnex"]:
             implementations.append(peer("scikit-learn-intelex", "sklearnex.svm"))
-            implementations.append(peer("scikit-learn-intelex-f32", "sklearnex.svm", dtype="float32"))
+            implementations.append(
+                peer("scikit-learn-intelex-f32", "sklearnex.svm", dtype="float32")
+            )
         if there["thundersvm"] and name in PATIENCE["thundersvm"]:
             implementations.append(peer("thundersvm", "thundersvm"))
         if there["libsvm"] and name in PATIENCE["libsvm"]:
             implementations.append(Implementation("libsvm", python(LIBSVM, path)))
-        n, n_test, width, n_classes = SHAPES[name]
+        n, _, width, n_classes = SHAPES[name]
         yield Cell(
             f"svc-{name}",
             f"RBF SVC on {name}, {rows or n:,} x {width}, {n_classes} classes",

@@ -48,8 +48,18 @@ def cells(quick):
     ]:
         implementations = [
             ("mercer", f"from mercer.linear_model import {name}", f"{name}()", True),
-            ("scikit-learn", f"from sklearn.linear_model import {name}", f"{name}({peer_options})", False),
-            ("scikit-learn-intelex", f"from sklearnex.linear_model import {name}", f"{name}()", False),
+            (
+                "scikit-learn",
+                f"from sklearn.linear_model import {name}",
+                f"{name}({peer_options})",
+                False,
+            ),
+            (
+                "scikit-learn-intelex",
+                f"from sklearnex.linear_model import {name}",
+                f"{name}()",
+                False,
+            ),
         ]
         yield Cell(
             cell,

@@ -56,6 +56,7 @@ def make(path, kind, loss, rows):
     """Saves the rows and the dual bound of a fit with a small duality gap."""
     import numpy as np
     import scipy.sparse as sp
+
     from mercer.svm import LinearSVC
 
     bound = path.with_name(f"{path.name}-{loss}-bound.txt")
@@ -83,14 +84,28 @@ def implementations(data, loss):
     for way, number in ways.items():
         made = f'Liblinear(f"-s {number} -e {{options}}")'
         label = f"LIBLINEAR, {way}"
-        yield tolerance_path.implementation(label, tolerance_path.LIBLINEAR, objective, made, TOLERANCES, data, limit)
+        yield tolerance_path.implementation(
+            label, tolerance_path.LIBLINEAR, objective, made, TOLERANCES, data, limit
+        )
 
 
 def cells(quick):
     small, large = (2_000, 1_000) if quick else (60_000, 25_000)
     for name, what, kind, n, rows in [
-        ("a9a", "a9a census, 123 binary features", "sparse", small, lambda: binary_rows("a9a", small, 123)),
-        ("w8a", "w8a web pages, 300 binary features", "sparse", small, lambda: binary_rows("w8a", small, 300)),
+        (
+            "a9a",
+            "a9a census, 123 binary features",
+            "sparse",
+            small,
+            lambda: binary_rows("a9a", small, 123),
+        ),
+        (
+            "w8a",
+            "w8a web pages, 300 binary features",
+            "sparse",
+            small,
+            lambda: binary_rows("w8a", small, 300),
+        ),
         ("imdb", "IMDB reviews, TF-IDF", "sparse", large, lambda: reviews(large)),
         ("news", "20 newsgroups, TF-IDF, 20 classes", "sparse", large, lambda: news(large)),
         ("digits", "MNIST, 784 pixels, 10 classes", "dense", small, lambda: digits(small)),

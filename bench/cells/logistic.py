@@ -59,6 +59,7 @@ def make(path, kind, rows):
     """Saves the rows and the dual bound of a fit with a small duality gap."""
     import numpy as np
     import scipy.sparse as sp
+
     from mercer.linear_model import LogisticRegression
 
     if path.with_name(path.name + "-bound.txt").exists():
@@ -95,7 +96,9 @@ def implementations(data, binary):
     for way, options in {"primal": "-s 0 -R", "dual": "-s 7"}.items() if binary else ():
         made = f'Liblinear(f"{options} -e {{options}}")'
         label = f"LIBLINEAR, {way}"
-        yield timed(label, tolerance_path.LIBLINEAR, OBJECTIVE, made, (0.1, 0.03) + TOLERANCES, data)
+        yield timed(
+            label, tolerance_path.LIBLINEAR, OBJECTIVE, made, (0.1, 0.03, *TOLERANCES), data
+        )
 
 
 def cells(quick):
@@ -103,8 +106,22 @@ def cells(quick):
 
     small, large = (2_000, 1_000) if quick else (60_000, 25_000)
     for name, what, kind, binary, n, rows in [
-        ("a9a", "a9a census, 123 binary features", "sparse", True, small, lambda n: binary_rows("a9a", n, 123)),
-        ("w8a", "w8a web pages, 300 binary features", "sparse", True, small, lambda n: binary_rows("w8a", n, 300)),
+        (
+            "a9a",
+            "a9a census, 123 binary features",
+            "sparse",
+            True,
+            small,
+            lambda n: binary_rows("a9a", n, 123),
+        ),
+        (
+            "w8a",
+            "w8a web pages, 300 binary features",
+            "sparse",
+            True,
+            small,
+            lambda n: binary_rows("w8a", n, 300),
+        ),
         ("imdb", "IMDB reviews, TF-IDF", "sparse", True, large, reviews),
         ("digits", "MNIST, 784 pixels, 10 classes", "dense", False, small, digits),
         ("news", "20 newsgroups, TF-IDF, 20 classes", "sparse", False, large, news),

@@ -114,7 +114,9 @@ def cells(quick):
                 f"text-{corpus}-{name.removesuffix('Vectorizer').lower()}",
                 f"{name} on {n} texts of {corpus}",
                 [
-                    Implementation(label, python(VECTORIZE.format(module=module, name=name), train), ours)
+                    Implementation(
+                        label, python(VECTORIZE.format(module=module, name=name), train), ours
+                    )
                     for label, module, ours in [
                         ("mercer", "mercer.feature_extraction.text", True),
                         ("scikit-learn", "sklearn.feature_extraction.text", False),
@@ -129,8 +131,12 @@ def cells(quick):
                 f"text-{corpus}-{job}",
                 f"from a file of {n} texts of {corpus} to {what}",
                 [
-                    Implementation("mercer", python(TRAIN, MERCER, train, test, saved[0], *how), True),
-                    Implementation("scikit-learn", python(PIPELINE.format(**pipeline), train, test, saved[1])),
+                    Implementation(
+                        "mercer", python(TRAIN, MERCER, train, test, saved[0], *how), True
+                    ),
+                    Implementation(
+                        "scikit-learn", python(PIPELINE.format(**pipeline), train, test, saved[1])
+                    ),
                 ],
                 prepare=lambda corpus=corpus, n=n: make(corpus, n),
                 check=same_accuracy,

@@ -90,12 +90,8 @@ def test_linear_numbers_are_scikit_learns(name, prior):
             getattr(ours, ask)(X), getattr(reference, ask)(X), err_msg=ask, **CLOSE
         )
     # The sign of an axis is free.
-    np.testing.assert_allclose(
-        np.abs(ours.scalings_), np.abs(reference.scalings_), **CLOSE
-    )
-    np.testing.assert_allclose(
-        np.abs(ours.transform(X)), np.abs(reference.transform(X)), **CLOSE
-    )
+    np.testing.assert_allclose(np.abs(ours.scalings_), np.abs(reference.scalings_), **CLOSE)
+    np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(reference.transform(X)), **CLOSE)
 
 
 @pytest.mark.parametrize("solver", ["lsqr", "eigen"])
@@ -145,9 +141,7 @@ def test_oas_is_scikit_learns_covariance_estimator(name):
     ours = LinearDiscriminantAnalysis(shrinkage="oas").fit(X, y)
     reference = theirs.LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=OAS())
 
-    np.testing.assert_allclose(
-        ours.predict_proba(X), reference.fit(X, y).predict_proba(X), **CLOSE
-    )
+    np.testing.assert_allclose(ours.predict_proba(X), reference.fit(X, y).predict_proba(X), **CLOSE)
 
 
 def test_singular_and_wide_rows_are_projected_as_scikit_learn_does():

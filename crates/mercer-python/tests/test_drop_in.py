@@ -328,7 +328,15 @@ def test_a_script_runs_with_another_import(script):
         assert (ours == theirs).mean() > 0.9
 
 
-METHODS = ["fit", "fit_transform", "inverse_transform", "partial_fit", "predict", "score", "transform"]
+METHODS = [
+    "fit",
+    "fit_transform",
+    "inverse_transform",
+    "partial_fit",
+    "predict",
+    "score",
+    "transform",
+]
 
 
 @pytest.mark.parametrize("name", TWINS)

@@ -97,7 +97,9 @@ def test_single_precision_stays_single(estimator):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "gamma": 5.0}, {"kernel": "poly", "degree": 2}])
+@pytest.mark.parametrize(
+    "params", [{}, {"kernel": "rbf", "gamma": 5.0}, {"kernel": "poly", "degree": 2}]
+)
 def test_kernel_ridge_has_scikit_learns_numbers(params, weighted):
     rows, y = load_diabetes(return_X_y=True)
     weights = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
@@ -159,7 +161,9 @@ def test_a_seed_fixes_what_is_drawn(kind):
     assert np.isfinite(new(None)).all()
 
 
-@pytest.mark.parametrize("make", [RBFSampler, Nystroem, lambda **how: Nystroem(landmarks="pivoted-cholesky", **how)])
+@pytest.mark.parametrize(
+    "make", [RBFSampler, Nystroem, lambda **how: Nystroem(landmarks="pivoted-cholesky", **how)]
+)
 def test_columns_are_added_until_the_error_is_small_enough(make):
     rows = np.random.default_rng(4).normal(size=(300, 4))
     exact = rbf_kernel(rows, gamma=0.1)
@@ -191,7 +195,13 @@ def test_an_error_that_is_not_reached_is_warned_about():
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
 def test_the_way_back_from_components_is_scikit_learns(kernel):
     X = load_iris().data
-    params = {"n_components": 3, "kernel": kernel, "gamma": 0.2, "fit_inverse_transform": True, "alpha": 0.3}
+    params = {
+        "n_components": 3,
+        "kernel": kernel,
+        "gamma": 0.2,
+        "fit_inverse_transform": True,
+        "alpha": 0.3,
+    }
 
     ours = KernelPCA(**params).fit(X)
     theirs = TheirPCA(**params).fit(X)

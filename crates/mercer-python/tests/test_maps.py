@@ -111,7 +111,9 @@ def test_a_formula_is_a_kernel_everywhere():
     theirs = TheirSVC(kernel=kernel, tol=1e-6).fit(rows, y)
 
     np.testing.assert_array_equal(ours.predict(rows), theirs.predict(rows))
-    np.testing.assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=1e-3)
+    np.testing.assert_allclose(
+        ours.decision_function(rows), theirs.decision_function(rows), atol=1e-3
+    )
     with pytest.raises(ValueError, match="no kernel is called `gauss`"):
         SVC(kernel="gauss+linear").fit(rows, y)
 
@@ -120,12 +122,17 @@ def test_a_function_is_a_kernel_as_in_scikit_learn(tmp_path):
     rows, y = load_iris(return_X_y=True)
     kernel = laplacian_kernel
 
-    ours, theirs = SVC(kernel=kernel, tol=1e-6).fit(rows, y), TheirSVC(kernel=kernel, tol=1e-6).fit(rows, y)
+    ours, theirs = (
+        SVC(kernel=kernel, tol=1e-6).fit(rows, y),
+        TheirSVC(kernel=kernel, tol=1e-6).fit(rows, y),
+    )
 
     np.testing.assert_array_equal(ours.predict(rows[::3]), theirs.predict(rows[::3]))
     np.testing.assert_array_equal(ours.support_, theirs.support_)
     assert ours.n_features_in_ == 4
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ours)).predict(rows), ours.predict(rows))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(ours)).predict(rows), ours.predict(rows)
+    )
     assert ours.support_vectors_.shape == (len(ours.support_), 4)
     with pytest.raises(ValueError, match="Python function"):
         ours.save(tmp_path / "model.mercer")
@@ -198,7 +205,9 @@ def test_a_linear_kernel_is_scikit_learns_perceptron():
     ours = KernelPerceptron(kernel="linear", shuffle=False, max_iter=7).fit(rows, y)
 
     theirs = Perceptron(shuffle=False, max_iter=7, tol=None).fit(rows, y)
-    np.testing.assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=1e-9)
+    np.testing.assert_allclose(
+        ours.decision_function(rows), theirs.decision_function(rows), atol=1e-9
+    )
 
 
 def test_a_budget_bounds_the_sum():
@@ -212,7 +221,9 @@ def test_a_budget_bounds_the_sum():
 
 def test_maps_stand_in_a_pipeline():
     rows, y = load_iris(return_X_y=True)
-    model = make_pipeline(StandardScaler(), PolynomialFeatures(include_bias=False), LogisticRegression())
+    model = make_pipeline(
+        StandardScaler(), PolynomialFeatures(include_bias=False), LogisticRegression()
+    )
 
     assert model.fit(rows, y).score(rows, y) > 0.95
     assert len(model[:-1].get_feature_names_out()) == 14

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mercer
 from mercer.neural_network import MLPClassifier, MLPRegressor
 
+
 @parametrize_with_checks(
     [
         # Weights that cost something: log-probabilities stay where probabilities are not zero.
@@ -61,7 +62,10 @@ def test_a_minimum_is_as_low_as_scikit_learns():
     X, y = standard(load_breast_cancer)
     losses = []
     for make in [MLPClassifier, theirs.MLPClassifier]:
-        model = [make(solver="lbfgs", alpha=1.0, max_iter=2000, random_state=s).fit(X, y) for s in range(3)]
+        model = [
+            make(solver="lbfgs", alpha=1.0, max_iter=2000, random_state=s).fit(X, y)
+            for s in range(3)
+        ]
         losses.append(min(m.loss_ for m in model))
 
     assert losses[0] < 1.05 * losses[1]
@@ -75,7 +79,9 @@ def test_circles_are_told_apart_and_numbers_followed(tmp_path):
     assert [c.shape for c in model.coefs_] == [(2, 100), (100, 1)]
     assert [b.shape for b in model.intercepts_] == [(100,), (1,)]
     model.save(tmp_path / "model.mercer")
-    np.testing.assert_array_equal(mercer.load(tmp_path / "model.mercer").predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(
+        mercer.load(tmp_path / "model.mercer").predict_proba(X), model.predict_proba(X)
+    )
 
     X, y = load_diabetes(return_X_y=True)
     pipeline = make_pipeline(StandardScaler(), MLPRegressor(hidden_layer_sizes=10, alpha=20.0))
@@ -92,7 +98,9 @@ def test_several_numbers_and_sparse_rows():
     thin = X * (abs(X) > 1)
     few = clone(model).set_params(max_iter=5)
     dense = few.fit(thin, both[:, 0]).predict(thin)
-    np.testing.assert_allclose(few.fit(scipy.sparse.csr_matrix(thin), both[:, 0]).predict(thin), dense, atol=1e-8)
+    np.testing.assert_allclose(
+        few.fit(scipy.sparse.csr_matrix(thin), both[:, 0]).predict(thin), dense, atol=1e-8
+    )
 
 
 def test_a_seed_fixes_the_start_and_a_warm_start_goes_on():

@@ -174,7 +174,7 @@ def test_the_chosen_price_is_scikit_learns():
 
     model = LogisticRegressionCV(tol=1e-8, **params).fit(X, y)
 
-    assert model.C_ == pytest.approx(reference.C_)
+    assert pytest.approx(reference.C_) == model.C_
     assert model.l1_ratio_ == 0.0
     np.testing.assert_allclose(model.Cs_, reference.Cs_)
     np.testing.assert_allclose(model.scores_, reference.scores_, atol=1e-4)

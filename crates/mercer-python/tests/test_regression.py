@@ -183,7 +183,9 @@ def test_a_row_is_told_term_by_term():
     np.testing.assert_allclose(told.prediction, model.predict(X[7:8])[0])
     terms = [t["coefficient"] * t["value"] for t in told.terms]
     np.testing.assert_allclose(sum(terms) + told.intercept, told.prediction)
-    np.testing.assert_allclose(sum(p for _, p in told.ranked_contributions()) + told.average, told.prediction)
+    np.testing.assert_allclose(
+        sum(p for _, p in told.ranked_contributions()) + told.average, told.prediction
+    )
     assert "sum" in str(told)
 
 

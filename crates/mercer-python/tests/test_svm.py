@@ -42,7 +42,9 @@ def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("params", [{}, {"C": 10, "gamma": 0.1}, {"kernel": "linear"}, {"kernel": "poly"}])
+@pytest.mark.parametrize(
+    "params", [{}, {"C": 10, "gamma": 0.1}, {"kernel": "linear"}, {"kernel": "poly"}]
+)
 def test_the_numbers_of_two_classes_are_scikit_learns(params):
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
@@ -88,8 +90,13 @@ def test_regression_and_strangers_are_scikit_learns():
         (SVR(C=2, tol=1e-9), theirs.SVR(C=2, tol=1e-9)),
         (NuSVR(C=2, nu=0.3, tol=1e-9), theirs.NuSVR(C=2, nu=0.3, tol=1e-9)),
     ]:
-        np.testing.assert_allclose(ours.fit(X, y).predict(X), reference.fit(X, y).predict(X), atol=1e-5)
-    ours, reference = OneClassSVM(nu=0.1, tol=1e-9).fit(X), theirs.OneClassSVM(nu=0.1, tol=1e-9).fit(X)
+        np.testing.assert_allclose(
+            ours.fit(X, y).predict(X), reference.fit(X, y).predict(X), atol=1e-5
+        )
+    ours, reference = (
+        OneClassSVM(nu=0.1, tol=1e-9).fit(X),
+        theirs.OneClassSVM(nu=0.1, tol=1e-9).fit(X),
+    )
     np.testing.assert_allclose(ours.decision_function(X), reference.decision_function(X), atol=1e-5)
     np.testing.assert_allclose(ours.offset_, reference.offset_, atol=1e-5)
     np.testing.assert_allclose(ours.score_samples(X), reference.score_samples(X), atol=1e-5)
@@ -102,7 +109,9 @@ def test_classes_weigh_as_told():
         reference = theirs.SVC(class_weight=weight, tol=1e-10).fit(X, y)
 
         np.testing.assert_allclose(ours.class_weight_, reference.class_weight_)
-        np.testing.assert_allclose(ours.decision_function(X), reference.decision_function(X), atol=1e-6)
+        np.testing.assert_allclose(
+            ours.decision_function(X), reference.decision_function(X), atol=1e-6
+        )
 
 
 def test_probabilities_agree_with_predictions():
@@ -149,7 +158,9 @@ def test_bad_parameters_are_refused_by_name():
     X, y = load_iris(return_X_y=True)
 
     for params in [{"C": 0}, {"kernel": "nonsense"}, {"gamma": -1.0}, {"class_weight": {7: 1.0}}]:
-        with pytest.raises(ValueError, match=next(iter(params)) if "class_weight" not in params else "7"):
+        with pytest.raises(
+            ValueError, match=next(iter(params)) if "class_weight" not in params else "7"
+        ):
             SVC(**params).fit(X, y)
     with pytest.raises(ValueError, match="nu"):
         NuSVC(nu=0.9).fit(X[45:], y[45:])
@@ -157,7 +168,12 @@ def test_bad_parameters_are_refused_by_name():
 
 @pytest.mark.parametrize(
     "params",
-    [{}, {"dual": False}, {"loss": "hinge", "dual": True}, {"penalty": "l1", "dual": False, "C": 0.1}],
+    [
+        {},
+        {"dual": False},
+        {"loss": "hinge", "dual": True},
+        {"penalty": "l1", "dual": False, "C": 0.1},
+    ],
 )
 def test_linear_machines_have_scikit_learns_planes(params):
     X, y = load_iris(return_X_y=True)
@@ -207,7 +223,11 @@ def test_the_most_probable_class_is_the_predicted_one(machine, calibration):
     X, y = load_iris(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     for rows in [slice(None), slice(50, 150)]:
-        model = clone(machine).set_params(probability=True, calibration=calibration).fit(X[rows], y[rows])
+        model = (
+            clone(machine)
+            .set_params(probability=True, calibration=calibration)
+            .fit(X[rows], y[rows])
+        )
 
         shares = model.predict_proba(X)
         np.testing.assert_allclose(shares.sum(axis=1), 1)
@@ -258,7 +278,9 @@ def test_squared_slack_without_a_constant_price_is_a_linear_machine():
     np.testing.assert_allclose(kernel.decision_function(X), plane.decision_function(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("machine", [SVC(C=10), NuSVC(nu=0.2), LinearSVC(), SVR(), NuSVR(), OneClassSVM()])
+@pytest.mark.parametrize(
+    "machine", [SVC(C=10), NuSVC(nu=0.2), LinearSVC(), SVR(), NuSVR(), OneClassSVM()]
+)
 def test_a_gap_is_where_the_fit_ends(machine):
     X, y = load_iris(return_X_y=True)
 
@@ -297,7 +319,9 @@ def test_past_a_memory_limit_the_numbers_are_named_and_what_to_do():
         SVC().fit(X, y)
 
 
-@pytest.mark.parametrize("machine", [SVR(), NuSVR(), KernelRidge(kernel="rbf")], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "machine", [SVR(), NuSVR(), KernelRidge(kernel="rbf")], ids=lambda m: type(m).__name__
+)
 def test_a_number_is_told_by_the_rows_it_comes_from(machine):
     X, y = load_diabetes(return_X_y=True)
     machine.fit(X, y)

@@ -132,8 +132,13 @@ def test_words_can_be_categories(table):
 def mails(rng):
     """A text, a number and a word; the text tells the class."""
     y = rng.choice(["ham", "spam"], 200)
-    words = {"spam": ["win", "money", "now", "free", "prize"], "ham": ["meet", "lunch", "report", "see", "you"]}
-    texts = [" ".join(rng.choice([*words[label], "the", "a"], 6)) + f" {k}" for k, label in enumerate(y)]
+    words = {
+        "spam": ["win", "money", "now", "free", "prize"],
+        "ham": ["meet", "lunch", "report", "see", "you"],
+    }
+    texts = [
+        " ".join(rng.choice([*words[label], "the", "a"], 6)) + f" {k}" for k, label in enumerate(y)
+    ]
     frame = pd.DataFrame(
         {"subject": texts, "size": rng.normal(size=200), "domain": rng.choice(["net", "org"], 200)}
     )

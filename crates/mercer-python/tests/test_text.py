@@ -26,9 +26,13 @@ TRICKY = [
     "emoji 😀😀 a😀b x\u200dy zero\u200bwidth soft\u00adhyphen हिन्दी ไทย 한국어",
     "snake_case __init__ _ __ 1_000 3.14 1e-9 C++ c# .net",
     "tabs\tand\x1cseparators\x1f \xa0 nbsp\x85next   many    spaces\r\n\r\nlines",
-    "a b c I x y z", "THE the The tHe", "№5 ℡ ㎏ Ⅻ ª º",
+    "a b c I x y z",
+    "THE the The tHe",
+    "№5 ℡ ㎏ Ⅻ ª º",
     "don’t ‘quote’ l'été c’est—dash – en … dots",
-    "repeat repeat repeat word word", "\ufeffbom first", "ｆｕｌｌ ｗｉｄｔｈ １２３",
+    "repeat repeat repeat word word",
+    "\ufeffbom first",
+    "ｆｕｌｌ ｗｉｄｔｈ １２３",
 ]
 
 
@@ -133,8 +137,12 @@ def test_random_characters_are_read_as_scikit_learn_reads_them():
     # Code points that this Python knows; newer ones are letters to us and unassigned to it.
     known = [c for c in map(chr, range(1, 0x11000)) if unicodedata.category(c) not in ("Cn", "Cs")]
     texts = ["".join(rng.choice(known, 200)) for _ in range(200)]
-    for given in ({}, {"strip_accents": "unicode"}, {"strip_accents": "ascii"},
-                  {"analyzer": "char_wb", "ngram_range": (1, 3)}):
+    for given in (
+        {},
+        {"strip_accents": "unicode"},
+        {"strip_accents": "ascii"},
+        {"analyzer": "char_wb", "ngram_range": (1, 3)},
+    ):
         their, our = theirs.CountVectorizer(**given), ours.CountVectorizer(**given)
         same(our.fit_transform(texts), their.fit_transform(texts))
         assert our.vocabulary_ == their.vocabulary_
@@ -222,8 +230,12 @@ def test_unfitted_vectorizers_say_so():
 
 
 def test_unused_parameters_are_warned_of():
-    for given in ({"tokenizer": str.split}, {"analyzer": "char", "stop_words": "english"},
-                  {"analyzer": str.split, "ngram_range": (1, 2)}, {"stop_words": ["Don't"]}):
+    for given in (
+        {"tokenizer": str.split},
+        {"analyzer": "char", "stop_words": "english"},
+        {"analyzer": str.split, "ngram_range": (1, 2)},
+        {"stop_words": ["Don't"]},
+    ):
         for module in (theirs, ours):
             with pytest.warns(UserWarning):
                 module.CountVectorizer(**given).fit(TRICKY)
@@ -261,8 +273,11 @@ def test_any_number_of_threads_gives_the_same_bits(threads):
 def test_a_pipeline_learns_from_texts():
     texts = ["win money now", "cheap money win", "meeting at noon", "lunch at noon"]
     labels = ["spam", "spam", "ham", "ham"]
-    for vectorizer in (ours.CountVectorizer(), ours.TfidfVectorizer(),
-                       ours.HashingVectorizer(alternate_sign=False, n_features=64)):
+    for vectorizer in (
+        ours.CountVectorizer(),
+        ours.TfidfVectorizer(),
+        ours.HashingVectorizer(alternate_sign=False, n_features=64),
+    ):
         model = make_pipeline(vectorizer, MultinomialNB()).fit(texts, labels)
         assert list(model.predict(["win cheap", "noon meeting"])) == ["spam", "ham"]
 

@@ -223,7 +223,9 @@ class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not isinstance(self.estimator_, Estimator):
-            raise TypeError(f"{type(self.estimator_).__name__} cannot be saved as a .mercer file; use pickle")
+            raise TypeError(
+                f"{type(self.estimator_).__name__} cannot be saved as a .mercer file; use pickle"
+            )
         new = self._new_priors()
         old = None if new is None else self.priors_.tolist()
         fitted = self.estimator_._fitted.with_decision_rule(self._costs(), self.reject, old, new)

@@ -52,7 +52,9 @@ class Explanation:
         """Contributions to the log-odds of the winner against the runner-up: that of the prior, then
         those of the columns, the largest in magnitude first."""
         prior = _difference(self.log_priors, self._winner, self._runner_up)
-        contributions = [(f["column"], f["log_odds"]) for f in self.factors if f["value"] is not None]
+        contributions = [
+            (f["column"], f["log_odds"]) for f in self.factors if f["value"] is not None
+        ]
         return [("prior", prior), *sorted(contributions, key=lambda pair: -abs(pair[1]))]
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +94,9 @@ class Explanation:
 
     def _contributions_block(self) -> str:
         total = _difference(self.log_joint, self._winner, self._runner_up)
-        contributions = [(name, _signed(odds)) for name, odds in [*self.ranked_contributions(), ("total", total)]]
+        contributions = [
+            (name, _signed(odds)) for name, odds in [*self.ranked_contributions(), ("total", total)]
+        ]
         return _block(f"log-odds of {self.winner} against {self.runner_up}", contributions)
 
 
@@ -169,7 +173,9 @@ class ScoreExplanation:
     def __str__(self) -> str:
         blocks = [self._class_block(c) for c in range(len(self.classes))]
         total = _difference(self.scores, self._winner, self._runner_up)
-        contributions = [(name, _signed(odds)) for name, odds in [*self.ranked_contributions(), ("total", total)]]
+        contributions = [
+            (name, _signed(odds)) for name, odds in [*self.ranked_contributions(), ("total", total)]
+        ]
         blocks.append(_block(f"log-odds of {self.winner} against {self.runner_up}", contributions))
         return "\n\n".join(blocks)
 
@@ -301,7 +307,9 @@ class SupportExplanation:
         if others:
             lines.append((f"{len(others)} smaller terms", _signed(sum(others))))
         lines += [("intercept", _signed(self.intercept)), ("sum", _signed(self.sum))]
-        return f"{self._head()}\nK(z, x) = {self.kernel}\n\n" + _block("coefficient x K(z, x)", lines)
+        return f"{self._head()}\nK(z, x) = {self.kernel}\n\n" + _block(
+            "coefficient x K(z, x)", lines
+        )
 
     def _ranked(self) -> list[dict[str, Any]]:
         return sorted(self.support_vectors, key=lambda support: -abs(support["term"]))

@@ -12,7 +12,16 @@ import scipy.sparse as sp
 
 from . import _mercer
 
-__all__ = ["Columns", "Csr", "Levels", "encoded_table", "like", "matrix", "numeric_table", "text_table"]
+__all__ = [
+    "Columns",
+    "Csr",
+    "Levels",
+    "encoded_table",
+    "like",
+    "matrix",
+    "numeric_table",
+    "text_table",
+]
 
 #: The data, column indices, row offsets and width of a CSR matrix.
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray, int]
@@ -55,7 +64,9 @@ def encoded_table(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], 
         if names_of_levels is None:
             numeric = _numeric(values)
             if numeric is None:
-                raise ValueError(f"column {name!r} has strings; the model was fitted to numeric values")
+                raise ValueError(
+                    f"column {name!r} has strings; the model was fitted to numeric values"
+                )
             out[:, j] = numeric
             levels.append(None)
             continue
@@ -91,7 +102,9 @@ def text_table(x: Any, known: dict[str, str] | None = None) -> Columns | None:
         found = dict(columns)
         missing = [name for name in known if name not in found]
         if missing:
-            raise ValueError(f"the table has no column {missing[0]!r}, which the model was fitted to")
+            raise ValueError(
+                f"the table has no column {missing[0]!r}, which the model was fitted to"
+            )
         return [(name, kind, _cells(name, found[name], kind)) for name, kind in known.items()]
     kinds = [_kind(values) for _, values in columns]
     if "text" not in kinds:

@@ -140,8 +140,7 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def _is_unlabeled(self, y: np.ndarray) -> np.ndarray:
         """Whether each row is unlabeled."""
         if y.dtype.kind == "O":
-            unlabeled = [value is None or value != value or value == self.unlabeled for value in y]
-            return np.array(unlabeled, dtype=bool)
+            return np.array([v is None or v != v or v == self.unlabeled for v in y], dtype=bool)
         unlabeled = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
         numeric = y.dtype.kind in "iuf"
         if isinstance(self.unlabeled, str) != numeric and self.unlabeled is not None:

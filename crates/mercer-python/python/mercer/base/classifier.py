@@ -69,7 +69,17 @@ class Classifier(ClassifierMixin, Estimator):
             return _mercer.fit_table(self._id, params, table, codes, names, weights, limits, wait)
         columns, start = self._names(), self._start()
         return _mercer.fit(
-            self._id, params, matrix, codes, names, weights, columns, self._levels, limits, wait, start
+            self._id,
+            params,
+            matrix,
+            codes,
+            names,
+            weights,
+            columns,
+            self._levels,
+            limits,
+            wait,
+            start,
         )
 
     def predict(self, X: Any) -> np.ndarray:
@@ -170,7 +180,7 @@ class Mergeable(Classifier):
 class Online(Classifier):
     """Fitted online, one row at a time; the result depends on the order of the rows."""
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
@@ -128,7 +129,9 @@ class Estimator(BaseEstimator):
         params = core_parameters(self)
         if "random_state" in params:
             params["random_state"] = random_seed(params["random_state"])
-        given = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
+        given = {
+            k: v for k, v in params.items() if v is not None or defaults[k].default is not None
+        }
         return json.dumps({k: to_json(v) for k, v in given.items()})
 
     def _rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Csr:
@@ -145,33 +148,32 @@ class Estimator(BaseEstimator):
 
         A fitted model needs only the columns of its support vectors; the others are zero.
         """
+        X: Any = matrix
         if isinstance(matrix, tuple):
             data, indices, offsets, width = matrix
             shape = (len(offsets) - 1, width)
-            matrix = importlib.import_module("scipy.sparse").csr_matrix(
-                (data, indices, offsets), shape=shape
-            )
+            X = sp.csr_matrix((data, indices, offsets), shape=shape)
         else:
-            assert_all_finite(matrix, input_name="X")
+            assert_all_finite(X, input_name="X")
         support: Any
         if reset:
-            self._kernel_rows = matrix.copy()
+            self._kernel_rows = X.copy()
             support = slice(None)
-            n_fit = matrix.shape[0]
+            n_fit = X.shape[0]
         else:
             support = self._fitted.field("expansion")["support"].astype(np.int64)
             n_fit = self._fitted.n_columns
         others = self._kernel_rows[support]
-        out = np.zeros((matrix.shape[0], n_fit))
-        for first in range(0, matrix.shape[0], ROWS_PER_KERNEL_CALL):
+        out = np.zeros((X.shape[0], n_fit))
+        for first in range(0, X.shape[0], ROWS_PER_KERNEL_CALL):
             block = slice(first, first + ROWS_PER_KERNEL_CALL)
             if self._id in PAIRWISE_KERNELS:
                 pairwise = importlib.import_module("sklearn.metrics.pairwise").pairwise_kernels
                 params = self.kernel_params or {}
-                values = pairwise(matrix[block], others, metric=self.kernel, **params)
+                values = pairwise(X[block], others, metric=self.kernel, **params)
             else:
-                values = np.asarray(self.kernel(matrix[block], others), dtype=np.float64)
-            expected = (matrix[block].shape[0], others.shape[0])
+                values = np.asarray(self.kernel(X[block], others), dtype=np.float64)
+            expected = (X[block].shape[0], others.shape[0])
             if values.shape != expected:
                 raise ValueError(
                     f"the kernel returned an array of shape {values.shape}, expected {expected}"

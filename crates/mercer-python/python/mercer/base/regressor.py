@@ -158,7 +158,7 @@ class MergeableRegressor(Regressor):
 class OnlineRegressor(Regressor):
     """Fitted online, one row at a time; the result depends on the order of the rows."""
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,

@@ -127,7 +127,9 @@ BY_ESTIMATOR = {
         "out_activation_": lambda fitted: "identity",
     },
     "nystroem": {
-        "component_indices_": _of_expansion(lambda expansion: expansion["support"].astype(np.int64)),
+        "component_indices_": _of_expansion(
+            lambda expansion: expansion["support"].astype(np.int64)
+        ),
         "components_": _of_expansion(_support_vectors),
         "error_": lambda fitted: fitted.field("relative_trace_error"),
         "n_components_": lambda fitted: fitted.n_outputs,

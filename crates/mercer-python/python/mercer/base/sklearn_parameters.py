@@ -63,11 +63,9 @@ class Only:
 def _matches(value: Any, accepted: Any) -> bool:
     if accepted not in TYPES:
         # `==` of arrays and of arbitrary objects need not return a bool.
-        return value is accepted or (
-            isinstance(value, str | bool | np.bool_) and value == accepted
-        )
+        return value is accepted or (isinstance(value, str | bool | np.bool_) and value == accepted)
     types, _ = TYPES[accepted]
-    return isinstance(value, types) and not (isinstance(value, Real) and not value >= 0)
+    return isinstance(value, types) and not (isinstance(value, Real) and not float(value) >= 0)
 
 
 def refuse_initial_weights(estimator: Any, coef_init: Any, intercept_init: Any) -> None:

@@ -98,6 +98,8 @@ class CountVectorizer(Vectorizer):
 
     #: The compiled vocabulary in the order of the columns; ``None`` if some terms are not strings.
     _terms: _mercer.Vocabulary | None = None
+    #: The column of each term; ``None`` until it is built from ``_terms``.
+    _vocabulary: dict[Any, int] | None = None
 
     def __init__(
         self,
@@ -218,9 +220,7 @@ class CountVectorizer(Vectorizer):
             csr[2].fill(1)
         return matrix_of(csr, len(self._terms), self.dtype)
 
-    def _selected_terms(
-        self, frequencies: np.ndarray, n_documents: int, totals: Any
-    ) -> np.ndarray:
+    def _selected_terms(self, frequencies: np.ndarray, n_documents: int, totals: Any) -> np.ndarray:
         """The terms that ``min_df``, ``max_df`` and ``max_features`` select.
 
         ``totals`` are the total counts of the terms, or a function that returns them.
@@ -249,7 +249,8 @@ class CountVectorizer(Vectorizer):
         """The same for analyzers that are Python functions."""
         found: dict[Any, int] = {}
         csr = _count_in_python(
-            map(self.build_analyzer(), raw_documents), lambda term: found.setdefault(term, len(found))
+            map(self.build_analyzer(), raw_documents),
+            lambda term: found.setdefault(term, len(found)),
         )
         matrix = matrix_of(csr, len(found), np.int64)
         if self.binary:
@@ -374,7 +375,7 @@ def _count_in_python(
     terms: Iterable[Iterable[Any]], column_of: Callable[[Any], int | None]
 ) -> tuple:
     """The counts of terms as CSR arrays; terms whose column is ``None`` are ignored."""
-    offsets, columns, values = [0], [], []
+    offsets, columns, values = [0], list[int](), list[int]()
     for document in terms:
         counts: dict[int, int] = {}
         for term in document:

@@ -180,7 +180,8 @@ token_pattern, ngram_range, analyzer, stem
         return apply_tfidf(matrix_of(csr, n, self.dtype), None, self.norm)
 
     def _hash_in_python(self, X: Iterable[Any], n: int) -> tuple:
-        offsets, columns, values = [0], [], []
+        offsets, columns = [0], list[int]()
+        values: list[float] = []
         for document in map(self.build_analyzer(), X):
             counts: dict[int, float] = {}
             for term in document:

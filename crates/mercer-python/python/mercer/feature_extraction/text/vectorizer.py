@@ -152,7 +152,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):
     def _compiled_analyzer(self) -> tuple[str, Callable[[str], str] | None] | None:
         """The options of the compiled analyzer as JSON, and the Python function to apply before it;
         ``None`` if the analyzer must run in Python."""
-        in_python = callable(self.analyzer) or (self.analyzer == "word" and callable(self.tokenizer))
+        in_python = callable(self.analyzer) or (
+            self.analyzer == "word" and callable(self.tokenizer)
+        )
         unit: Any = {"char": "characters", "char_wb": "characters-in-words"}.get(
             self.analyzer if isinstance(self.analyzer, str) else ""
         )
@@ -175,7 +177,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             preprocess, case, accents = self.build_preprocessor(), "keep", "keep"
         stop_words: Any = "keep"
         if self.analyzer == "word" and self.stop_words is not None:
-            words = self.get_stop_words()
+            words = self.get_stop_words() or frozenset()
             stop_words = "english" if self.stop_words == "english" else {"own": sorted(words)}
             if self.stop_words != "english" or preprocess is not None or accents != "keep":
                 self._check_stop_words(self.build_preprocessor(), self.build_tokenizer())
@@ -238,9 +240,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         for name, reason in unused:
             warnings.warn(f"The parameter '{name}' will not be used since {reason}", stacklevel=3)
 
-    def _documents(
-        self, raw: Iterable[Any], preprocess: Callable[[str], str] | None
-    ) -> list[str]:
+    def _documents(self, raw: Iterable[Any], preprocess: Callable[[str], str] | None) -> list[str]:
         """The decoded and preprocessed documents."""
         documents = raw if type(raw) is list else list(raw)
         if self.input != "content" or not all(type(d) is str for d in documents):
