@@ -3,35 +3,39 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer.decision import (
     DecisionClassifier,
     bayes_risk,
-    best_number,
     decide,
     minimax,
     minimax_threshold,
     neyman_pearson,
     outlier_threshold,
+    point_estimate,
     two_normals_error,
 )
 from mercer.naive_bayes import GaussianNB
 
 
-def test_hand_worked_costs():
+def test_decisions_of_minimum_expected_cost():
     plain = decide([[0.85, 0.15]])
-    dear = decide([[0.85, 0.15]], cost=[[0, 1], [10, 0]])
+    costly = decide([[0.85, 0.15]], cost=[[0, 1], [10, 0]])
     three = decide([[0.6, 0.3, 0.1]], cost=[[0, 2, 3], [1, 0, 1], [100, 90, 0]])
-    asking = decide([[0.6, 0.3, 0.1]], cost=[[0, 2, 3], [1, 0, 1], [100, 90, 0]], reject=2.0)
+    rejecting = decide([[0.6, 0.3, 0.1]], cost=[[0, 2, 3], [1, 0, 1], [100, 90, 0]], reject=2.0)
 
-    assert (plain.answers[0], dear.answers[0], three.answers[0], asking.answers[0]) == (0, 1, 2, -1)
-    assert dear.risks[0] == pytest.approx(0.85)
+    assert (plain.actions[0], costly.actions[0], three.actions[0], rejecting.actions[0]) == (
+        0,
+        1,
+        2,
+        -1,
+    )
+    assert costly.risks[0] == pytest.approx(0.85)
     assert three.risks[0] == pytest.approx(2.1)
 
 
-def test_new_priors_weigh_the_posterior_anew():
+def test_new_priors_change_the_posterior():
     moved = decide([[0.6, 0.4]], old_priors=[0.5, 0.5], new_priors=[0.2, 0.8])
 
     assert moved.proba[0, 1] == pytest.approx(0.64 / 0.88)
@@ -41,12 +45,12 @@ def test_new_priors_weigh_the_posterior_anew():
         decide([[1.6, -0.6]])
 
 
-def test_numbers_thresholds_and_risks():
+def test_point_estimates_thresholds_and_risks():
     values, weights = [0.0, 1.0, 2.0, 10.0], [0.2, 0.4, 0.2, 0.2]
 
-    assert best_number(values, weights) == pytest.approx(2.8)
-    assert best_number(values, weights, "absolute") == 1.0
-    assert best_number(values, weights, "quantile", 0.9) == 10.0
+    assert point_estimate(values, weights) == pytest.approx(2.8)
+    assert point_estimate(values, weights, "absolute") == 1.0
+    assert point_estimate(values, weights, "quantile", 0.9) == 10.0
     assert minimax([[1.0, 2.0, 9.0], [3.0, 2.5, 0.0]]) == 1
     scores = [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1]
     truth = [1, 1, 0, 1, 0, 1, 0, 0]
@@ -59,7 +63,7 @@ def test_numbers_thresholds_and_risks():
     )
 
 
-def test_without_costs_the_answers_are_the_estimators(blobs):
+def test_without_costs_predictions_are_those_of_the_estimator(blobs):
     X, y = blobs
 
     model = DecisionClassifier(LogisticRegression()).fit(X, y)
@@ -75,11 +79,11 @@ def test_costs_and_priors_change_without_another_fit(blobs):
 
     miss = {"a": 1.0, "b": 1.0, "c": 50.0}
     model.set_params(cost={t: {a: miss[t] * (a != t) for a in "abc"} for t in "abc"})
-    dear = (model.predict(X) == "c").sum()
+    costly = (model.predict(X) == "c").sum()
     model.set_params(cost=None, prior={"c": 0.9})
     common = model.predict_proba(X)
 
-    assert dear > before
+    assert costly > before
     priors = (model.priors_ * [1, 1, 0]) / model.priors_[:2].sum() * 0.1 + [0, 0, 0.9]
     expected = GaussianNB(priors=priors.tolist()).fit(X, names).predict_proba(X)
     np.testing.assert_allclose(common, expected, atol=1e-12)
@@ -91,24 +95,21 @@ def test_costs_and_priors_change_without_another_fit(blobs):
         model.predict(X)
 
 
-def test_doubtful_rows_get_no_answer(blobs):
+def test_rows_of_high_risk_are_rejected(blobs):
     X, y = blobs
     model = DecisionClassifier(GaussianNB(), reject=0.2, reject_label="ask").fit(X, y)
 
-    said = model.predict(X)
+    predicted = model.predict(X)
 
-    asked = said == "ask"
-    assert 0 < asked.sum() < len(y)
-    assert (said[~asked] == y[~asked]).mean() > (GaussianNB().fit(X, y).predict(X) == y).mean()
+    rejected = predicted == "ask"
+    assert 0 < rejected.sum() < len(y)
+    assert (predicted[~rejected] == y[~rejected]).mean() > (
+        GaussianNB().fit(X, y).predict(X) == y
+    ).mean()
     assert model.expected_risk(X) <= 0.2
 
 
-@parametrize_with_checks([DecisionClassifier(GaussianNB())])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
-
-
-def test_a_decision_is_saved_with_the_model(tmp_path):
+def test_decision_rule_is_saved_with_the_model(tmp_path):
     random = np.random.default_rng(0)
     y = np.arange(200) % 2
     X = random.normal(size=(200, 2)) + y[:, None]
@@ -126,16 +127,16 @@ def test_a_decision_is_saved_with_the_model(tmp_path):
     assert None not in again.predict(X)
 
 
-def test_outliers_are_measured_by_rows_kept(tmp_path):
+def test_outlier_threshold_uses_stored_densities(tmp_path):
     random = np.random.default_rng(1)
     y = np.arange(500) % 2
     X = random.normal(size=(500, 2)) + y[:, None]
     model = GaussianNB().fit(X[:300], y[:300])
 
-    with pytest.raises(ValueError, match="keep_densities"):
+    with pytest.raises(ValueError, match="store_densities"):
         model.is_outlier(X)
-    model.keep_densities(X[300:]).save(tmp_path / "m.mercer")
+    model.store_densities(X[300:]).save(tmp_path / "m.mercer")
 
     again = mercer.load(tmp_path / "m.mercer")
-    assert again.is_outlier(X[300:], share=0.05).sum() == 10
+    assert again.is_outlier(X[300:], fraction=0.05).sum() == 10
     assert again.is_outlier([[30.0, -30.0]]).tolist() == [True]

@@ -1,4 +1,4 @@
-"""What may be handed in, and what is refused."""
+"""Accepted and refused rows, tables, labels and weights."""
 
 import importlib
 
@@ -43,7 +43,7 @@ def same_model(one, other, rtol=1e-12):
         "packed",
     ],
 )
-def test_the_layout_in_memory_does_not_matter(blobs, change):
+def test_memory_layout_does_not_matter(blobs, change):
     X, y = blobs
     expected = GaussianNB().fit(X, y)
 
@@ -53,7 +53,7 @@ def test_the_layout_in_memory_does_not_matter(blobs, change):
     np.testing.assert_array_equal(model.predict_proba(change(X)), expected.predict_proba(X))
 
 
-def test_floats_are_widened_not_rounded(blobs):
+def test_single_precision_is_widened(blobs):
     X, y = blobs
     single = X.astype(np.float32)
 
@@ -78,7 +78,7 @@ def test_sparse_and_dense_agree(blobs, form, kind):
     np.testing.assert_allclose(dense.predict_proba(sparse), dense.predict_proba(X), atol=1e-9)
 
 
-def test_unsorted_repeated_and_wide_indices_are_put_in_order():
+def test_unsorted_duplicate_and_64_bit_indices():
     # Row 0 is [3, 0, 5]: column 2 first, column 0 in two parts.
     rows = sp.csr_array(
         (
@@ -111,7 +111,7 @@ def in_disorder(X):
 @pytest.mark.parametrize(
     "place", [card["python"] for card in _mercer.catalog() if "sparse" in card["inputs"]]
 )
-def test_rows_in_disorder_are_the_rows_in_order(rng, place, kind):
+def test_non_canonical_csr_gives_the_same_model(rng, place, kind):
     module, name = place.split(".")
     estimator = getattr(importlib.import_module(f"mercer.{module}"), name)
     y = rng.integers(0, 3, 300)
@@ -142,7 +142,7 @@ def test_rows_in_disorder_are_the_rows_in_order(rng, place, kind):
         )
 
 
-def test_a_part_of_a_cell_may_be_negative_but_not_the_cell():
+def test_duplicate_entries_are_added_before_the_check_of_counts():
     parts = (np.array([3.0, -1.0, 1.0]), np.array([0, 0, 1]), np.array([0, 2, 3]))
     rows = sp.csr_array(parts, shape=(2, 2))
 
@@ -156,21 +156,21 @@ def test_a_part_of_a_cell_may_be_negative_but_not_the_cell():
 
 
 @pytest.mark.parametrize(
-    ("indices", "offsets", "words"),
+    ("indices", "offsets", "message"),
     [
         ([0, 1, 2], [0, 2, 3], "row 2 has a cell at column index 2"),
         ([0, -1, 1], [0, 2, 3], "row 1 has a cell at column index -1"),
         ([0, 1, 1], [0, 3, 2], "row 2 ends before it starts"),
         ([0, 1, 1], [0, 2, 4], "speak of 4 cells, there are 3"),
-        ([0, 1, 1], [-1, 2, 3], "a row starts before the first cell"),
+        ([0, 1, 1], [-1, 2, 3], "a row offset is negative"),
         ([0, 1], [0, 2, 3], "2 column indices and 3 values"),
     ],
 )
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
-def test_parts_that_are_no_sparse_matrix_are_refused(indices, offsets, words, kind):
+def test_invalid_csr_arrays_are_refused(indices, offsets, message, kind):
     parts = (np.ones(3), np.array(indices, np.int32), np.array(offsets, kind), 2)
 
-    with pytest.raises(ValueError, match=f"not a CSR matrix: .*{words}"):
+    with pytest.raises(ValueError, match=f"not a CSR matrix: .*{message}"):
         _mercer.fit("multinomial-nb", "{}", parts, np.array([0, 1], np.uint32), [0, 1])
 
 
@@ -196,7 +196,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_tables_keep_their_names(blobs, kind, recwarn):
+def test_column_names_are_stored(blobs, kind, recwarn):
     X, y = blobs
     table = TABLES[kind](pd.DataFrame(X, columns=NAMES))
 
@@ -209,7 +209,7 @@ def test_tables_keep_their_names(blobs, kind, recwarn):
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_gaps_in_tables_are_missing_values(kind):
+def test_null_in_tables_is_a_missing_value(kind):
     frame = pd.DataFrame({"a": [1.0, None, 3.0, 8.0], "b": [1.0, 2.0, 0.0, None]})
     table = TABLES[kind](frame)
 
@@ -218,7 +218,7 @@ def test_gaps_in_tables_are_missing_values(kind):
     np.testing.assert_allclose(model.theta_[0], [2, 1])
 
 
-def test_whole_numbers_and_truth_values_with_gaps_are_numbers():
+def test_nullable_integers_and_booleans_are_numeric():
     table = pa.table({"n": [1, None, 3, 8], "t": [True, None, False, True]})
     model = GaussianNB().fit(table, [0, 0, 0, 1])
     np.testing.assert_allclose(model.theta_[0], [2, 0.5])
@@ -227,7 +227,7 @@ def test_whole_numbers_and_truth_values_with_gaps_are_numbers():
 
 
 @pytest.mark.parametrize("kind", ["polars", "arrow table", "pandas"])
-def test_other_names_are_refused(blobs, kind):
+def test_other_column_names_are_refused(blobs, kind):
     X, y = blobs
     frame = pd.DataFrame(X, columns=NAMES)
     model = GaussianNB().fit(TABLES[kind](frame), y)
@@ -237,7 +237,7 @@ def test_other_names_are_refused(blobs, kind):
 
 
 @pytest.mark.parametrize("kind", ["polars", "arrow table"])
-def test_words_in_a_table_are_refused_by_column(kind):
+def test_string_column_is_named(kind):
     frame = pd.DataFrame({"a": [1.0, 2.0], "city": ["Ulm", "Bonn"]})
 
     with pytest.raises(ValueError, match=r"column 'city': .* is not numeric"):
@@ -259,7 +259,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("kind", LABELS)
-def test_labels_come_back_in_their_type(kind, rng, tmp_path):
+def test_labels_have_their_type(kind, rng, tmp_path):
     classes = LABELS[kind]
     y = classes[rng.integers(0, 2, 100)]
     X = rng.normal(size=(100, 2)) + 9 * (y == classes[1])[:, None]
@@ -283,14 +283,14 @@ def test_labels_come_back_in_their_type(kind, rng, tmp_path):
     ],
     ids=["polars", "arrow", "pandas", "categorical", "chunked"],
 )
-def test_columns_of_labels_are_taken(y):
+def test_labels_from_columns_of_tables(y):
     model = GaussianNB().fit([[1.0], [5.0], [1.2], [5.2]], y)
 
     assert model.predict([[1.1], [5.1]]).tolist() == ["b", "a"]
 
 
 @pytest.mark.parametrize("kind", ["Int64", "boolean", "int32"])
-def test_nullable_labels_keep_their_type(kind):
+def test_nullable_labels_have_their_numpy_type(kind):
     y = pd.Series([1, 0, 1, 0], dtype=kind)
 
     model = GaussianNB().fit([[1.0], [5.0], [1.2], [5.2]], y)
@@ -299,7 +299,7 @@ def test_nullable_labels_keep_their_type(kind):
 
 
 REFUSED = {
-    "infinity": ([[1.0], [np.inf], [2.0]], [0, 1, 1], {}, "row 2, column 1: inf"),
+    "infinity": ([[1.0], [np.inf], [2.0]], [0, 1, 1], {}, "row 2, column 1: found inf"),
     "one class": ([[1.0], [2.0]], [1, 1], {}, "only one class"),
     "lengths": ([[1.0], [2.0]], [0, 1, 1], {}, "inconsistent numbers of samples"),
     "smoothing": ([[1.0], [2.0]], [0, 1], {"var_smoothing": -1.0}, "var_smoothing.*at least 0"),
@@ -310,14 +310,14 @@ REFUSED = {
     "variance": ([[1.0], [2.0]], [0, 1], {"variance": "both"}, "variance.*population, sample"),
     "missing label": ([[1.0], [2.0]], np.array(["a", None]), {}, "missing"),
     "measured label": ([[1.0], [2.0]], [0.25, 1.5], {}, "continuous"),
-    "large label": ([[1.0], [2.0]], np.array([1, 2**63], np.uint64), {}, "beyond 64 bits"),
+    "large label": ([[1.0], [2.0]], np.array([1, 2**63], np.uint64), {}, "64-bit integer"),
     "missing nullable label": ([[1.0], [2.0]], pd.Series([1, None], dtype="Int64"), {}, "NaN"),
     "no spread": ([[1.0], [1.0]], [0, 1], {}, "zero variance"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_learned_is_refused(case):
+def test_invalid_training_data_is_refused(case):
     X, y, params, message = REFUSED[case]
 
     with pytest.raises(ValueError, match=message):
@@ -330,12 +330,12 @@ def test_mixed_labels_are_refused():
 
 
 def test_negative_weights_are_refused():
-    with pytest.raises(ValueError, match="row 2: weight -1"):
+    with pytest.raises(ValueError, match="row 2: found sample weight -1"):
         GaussianNB().fit([[1.0], [2.0]], [0, 1], sample_weight=[1, -1])
 
 
 def test_infinity_in_new_rows_is_refused(blobs):
     model = GaussianNB().fit(*blobs)
 
-    with pytest.raises(ValueError, match="row 2, column 3: -inf"):
+    with pytest.raises(ValueError, match="row 2, column 3: found -inf"):
         model.predict([[0, 0, 0, 0], [0, 0, -np.inf, 0]])

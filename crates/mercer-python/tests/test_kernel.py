@@ -1,4 +1,4 @@
-"""Our kernel maps and kernelized methods stand in for scikit-learn's: same manners, same numbers."""
+"""Kernel approximations and kernelized estimators: the attributes and predictions of scikit-learn."""
 
 import numpy as np
 import pytest
@@ -11,11 +11,10 @@ from sklearn.kernel_ridge import KernelRidge as TheirRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer.decomposition import KernelPCA
-from mercer.exceptions import ErrorNotReachedWarning
+from mercer.exceptions import ApproximationErrorWarning
 from mercer.kernel_approximation import (
     AdditiveChi2Sampler,
     Nystroem,
@@ -28,25 +27,7 @@ from mercer.linear_model import LogisticRegression
 X = np.random.default_rng(2).uniform(0.1, 2, (60, 4))
 
 
-@parametrize_with_checks(
-    [
-        RBFSampler(),
-        Nystroem(),
-        Nystroem(landmarks="pivoted-cholesky"),
-        Nystroem(error=0.1),
-        RBFSampler(error=0.2),
-        PolynomialCountSketch(),
-        AdditiveChi2Sampler(),
-        KernelRidge(),
-        KernelRidge(kernel="rbf", variance=True),
-        KernelPCA(n_components=2),
-    ]
-)
-def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
-    check(estimator)
-
-
-def test_our_waves_are_scikit_learns_when_it_is_given_them():
+def test_random_fourier_features_equal_scikit_learn_with_the_same_weights():
     ours = RBFSampler(gamma=0.5, n_components=30, random_state=4).fit(X)
     theirs = maps.RBFSampler(gamma=0.5, n_components=30).fit(X)
     theirs.random_weights_, theirs.random_offset_ = ours.random_weights_, ours.random_offset_
@@ -56,7 +37,7 @@ def test_our_waves_are_scikit_learns_when_it_is_given_them():
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial", "laplacian", "chi2"])
-def test_our_centers_are_scikit_learns_when_it_is_given_them(kernel):
+def test_nystroem_equals_scikit_learn_with_the_same_landmarks(kernel):
     ours = Nystroem(kernel=kernel, n_components=8).fit(X)
     theirs = maps.Nystroem(kernel=kernel, n_components=8).fit(X)
     theirs.components_, theirs.normalization_ = ours.components_, ours.normalization_
@@ -65,7 +46,7 @@ def test_our_centers_are_scikit_learns_when_it_is_given_them(kernel):
     np.testing.assert_array_equal(ours.components_, X[ours.component_indices_])
 
 
-def test_our_sketch_is_scikit_learns_when_it_is_given_it():
+def test_count_sketch_equals_scikit_learn_with_the_same_hashes():
     ours = PolynomialCountSketch(degree=3, coef0=1.0, n_components=20).fit(X)
     theirs = maps.PolynomialCountSketch(degree=3, coef0=1.0, n_components=20).fit(X)
     theirs.indexHash_, theirs.bitHash_ = ours.indexHash_, ours.bitHash_
@@ -74,7 +55,7 @@ def test_our_sketch_is_scikit_learns_when_it_is_given_it():
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
-def test_the_additive_map_is_scikit_learns(steps):
+def test_additive_chi2_map_equals_scikit_learn(steps):
     ours = AdditiveChi2Sampler(sample_steps=steps).fit_transform(X)
 
     theirs = maps.AdditiveChi2Sampler(sample_steps=steps).fit_transform(X)
@@ -84,7 +65,7 @@ def test_the_additive_map_is_scikit_learns(steps):
 @pytest.mark.parametrize(
     "estimator", [RBFSampler(), Nystroem(n_components=5), PolynomialCountSketch(), KernelPCA()]
 )
-def test_single_precision_stays_single(estimator):
+def test_transform_preserves_single_precision(estimator):
     narrow = X.astype(np.float32)
 
     new = estimator.fit(narrow).transform(narrow)
@@ -100,7 +81,7 @@ def test_single_precision_stays_single(estimator):
 @pytest.mark.parametrize(
     "params", [{}, {"kernel": "rbf", "gamma": 5.0}, {"kernel": "poly", "degree": 2}]
 )
-def test_kernel_ridge_has_scikit_learns_numbers(params, weighted):
+def test_kernel_ridge_equals_scikit_learn(params, weighted):
     rows, y = load_diabetes(return_X_y=True)
     weights = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
 
@@ -112,7 +93,7 @@ def test_kernel_ridge_has_scikit_learns_numbers(params, weighted):
     assert ours.leave_one_out_error_ > 0
 
 
-def test_intervals_need_what_the_model_was_told_to_keep():
+def test_prediction_intervals_need_variance():
     rows, y = load_diabetes(return_X_y=True)
     model = KernelRidge(kernel="rbf", gamma=5.0, alpha=0.3, variance=True).fit(rows, y - y.mean())
 
@@ -125,7 +106,7 @@ def test_intervals_need_what_the_model_was_told_to_keep():
 
 
 @pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "gamma": 0.3, "n_components": 4}])
-def test_components_are_scikit_learns_up_to_their_sign(params):
+def test_kernel_pca_equals_scikit_learn_up_to_signs(params):
     rows, _ = load_iris(return_X_y=True)
 
     ours = KernelPCA(**params).fit(rows)
@@ -137,7 +118,7 @@ def test_components_are_scikit_learns_up_to_their_sign(params):
     np.testing.assert_allclose(new * signs, reference, atol=1e-8)
 
 
-def test_a_map_stands_in_front_of_any_estimator(tmp_path):
+def test_feature_map_in_a_pipeline_and_a_model_file(tmp_path):
     rows, y = load_iris(return_X_y=True)
     model = make_pipeline(Nystroem(n_components=30), LogisticRegression())
 
@@ -151,7 +132,7 @@ def test_a_map_stands_in_front_of_any_estimator(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [RBFSampler, Nystroem, PolynomialCountSketch])
-def test_a_seed_fixes_what_is_drawn(kind):
+def test_random_state_determines_the_map(kind):
     def new(seed):
         return kind(random_state=seed, n_components=10).fit_transform(X)
 
@@ -164,25 +145,25 @@ def test_a_seed_fixes_what_is_drawn(kind):
 @pytest.mark.parametrize(
     "make", [RBFSampler, Nystroem, lambda **how: Nystroem(landmarks="pivoted-cholesky", **how)]
 )
-def test_columns_are_added_until_the_error_is_small_enough(make):
+def test_columns_are_added_until_the_requested_error(make):
     rows = np.random.default_rng(4).normal(size=(300, 4))
     exact = rbf_kernel(rows, gamma=0.1)
     last = 0
-    for asked in [0.3, 0.1, 0.03]:
-        model = make(gamma=0.1, error=asked, n_components=5000).fit(rows)
+    for requested in [0.3, 0.1, 0.03]:
+        model = make(gamma=0.1, error=requested, n_components=5000).fit(rows)
 
-        assert model.error_ <= asked
+        assert model.error_ <= requested
         assert model.n_components_ == model.transform(rows).shape[1] >= last
-        assert f"for an error of at most {asked}" in model.certificate_["text"]
+        assert f"for an error of at most {requested}" in model.certificate_["text"]
         new = model.transform(rows)
-        assert np.sqrt(np.mean((new @ new.T - exact) ** 2)) < 1.5 * asked
+        assert np.sqrt(np.mean((new @ new.T - exact) ** 2)) < 1.5 * requested
         last = model.n_components_
 
 
-def test_an_error_that_is_not_reached_is_warned_about():
+def test_unreached_error_warns():
     rows = np.random.default_rng(4).normal(size=(300, 4))
 
-    with pytest.warns(ErrorNotReachedWarning, match="n_components"):
+    with pytest.warns(ApproximationErrorWarning, match="n_components"):
         model = RBFSampler(error=0.01, n_components=50).fit(rows)
 
     assert model.n_components_ == 50
@@ -193,7 +174,7 @@ def test_an_error_that_is_not_reached_is_warned_about():
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
-def test_the_way_back_from_components_is_scikit_learns(kernel):
+def test_inverse_transform_equals_scikit_learn(kernel):
     X = load_iris().data
     params = {
         "n_components": 3,
@@ -208,7 +189,7 @@ def test_the_way_back_from_components_is_scikit_learns(kernel):
 
     back = ours.inverse_transform(ours.transform(X))
     if kernel == "poly":
-        # Odd powers take notice of a direction's sign, which nothing decides.
+        # Odd powers depend on the sign of a component, which is arbitrary.
         assert np.abs(back - X).mean() < 0.5
     else:
         np.testing.assert_allclose(back, theirs.inverse_transform(theirs.transform(X)), atol=1e-6)

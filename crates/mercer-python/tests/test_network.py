@@ -1,4 +1,4 @@
-"""Bayesian networks: asked, learned, written."""
+"""Bayesian networks: inference, learning, files."""
 
 import pickle
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_explanation_and_separation(alarm):
     assert alarm.open_path("Burglary", "Earthquake") is None
 
 
-def test_text_pickles_and_drawings_keep_the_network(alarm, tmp_path):
+def test_bif_pickle_and_drawing(alarm, tmp_path):
     alarm.to_bif(tmp_path / "a.bif")
     again = BayesianNetwork.from_bif(tmp_path / "a.bif")
 
@@ -49,7 +49,7 @@ def test_text_pickles_and_drawings_keep_the_network(alarm, tmp_path):
 
 
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame])
-def test_what_is_drawn_leads_back(alarm, frame):
+def test_network_is_recovered_from_its_samples(alarm, frame):
     asia = BayesianNetwork.from_bif(NETWORKS / "asia.bif")
     rows = frame(asia.sample(20_000, seed=1))
 
@@ -61,7 +61,7 @@ def test_what_is_drawn_leads_back(alarm, frame):
     assert not learned.d_separated("smoke", "bronc")
 
 
-def test_gaps_are_learned_past(alarm):
+def test_missing_values_are_handled_by_em(alarm):
     cancer = BayesianNetwork.from_bif(NETWORKS / "cancer.bif")
     rows = cancer.sample(2_000, seed=2)
     rows["Smoker"][::3] = [None] * len(rows["Smoker"][::3])
@@ -73,7 +73,7 @@ def test_gaps_are_learned_past(alarm):
     assert len(fitted.trace_) == fitted.certificate_["iterations"] > 1
 
 
-def test_naive_bayes_is_a_network():
+def test_tree_augmented_naive_bayes_equals_its_network():
     rng = np.random.default_rng(3)
     x = rng.integers(0, 3, size=(60, 4))
     y = rng.integers(0, 2, size=60)
@@ -82,16 +82,16 @@ def test_naive_bayes_is_a_network():
     network = BayesianNetwork.learn(rows, "tan", target="y")
     model = TreeAugmentedNB(class_prior=network.table("y")[0].tolist()).fit(x, y)
 
-    seen = {f"x{j}": str(x[0, j]) for j in range(4)}
-    expected = [network.query("y", seen)[state] for state in ("0", "1")]
+    evidence = {f"x{j}": str(x[0, j]) for j in range(4)}
+    expected = [network.query("y", evidence)[state] for state in ("0", "1")]
     np.testing.assert_allclose(model.predict_proba(x[:1])[0], expected, atol=1e-12)
 
 
-def test_a_network_with_the_class_in_it_tells_classes():
+def test_network_classifier_models_interactions():
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 2000)
     first = rng.integers(0, 2, 2000)
-    # Which value goes with which class depends on the first column, which tells nothing alone.
+    # The class depends on the interaction of both columns, and on neither of them alone.
     second = (first ^ y ^ (rng.random(2000) < 0.1)).astype(int)
     x = np.column_stack([first, second, rng.integers(0, 3, 2000)]).astype(float)
 
@@ -100,15 +100,15 @@ def test_a_network_with_the_class_in_it_tells_classes():
 
     assert model.score(x[1500:], y[1500:]) > 0.85 > naive.score(x[1500:], y[1500:])
     assert model.certificate_["objective_name"] == "BIC"
-    gap = x[:5].copy()
-    gap[:, 2] = np.nan
-    assert np.isfinite(model.predict_log_proba(gap)).all()
+    missing = x[:5].copy()
+    missing[:, 2] = np.nan
+    assert np.isfinite(model.predict_log_proba(missing)).all()
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict_proba(x), model.predict_proba(x))
     assert "x1" in str(model.explain(x[0]))
 
 
-def test_mistakes_are_named(alarm):
+def test_errors_name_variable_line_and_state(alarm):
     with pytest.raises(ValueError, match="unknown variable `Fire`"):
         alarm.query("Fire")
     with pytest.raises(ValueError, match="line 1"):

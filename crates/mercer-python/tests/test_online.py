@@ -1,4 +1,4 @@
-"""Learners that look at one row at a time, and logistic regression that chooses its price."""
+"""Online linear models, and logistic regression with cross-validated regularization."""
 
 import warnings
 
@@ -8,7 +8,6 @@ import scipy.sparse
 from sklearn import linear_model as theirs
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer.linear_model import (
     LogisticRegression,
@@ -21,38 +20,6 @@ from mercer.linear_model import (
 )
 from mercer.svm import LinearSVC
 
-ONE_STEP = "a row of weight two is one step and not two"
-WEIGHTS = {
-    "check_sample_weight_equivalence_on_dense_data": ONE_STEP,
-    "check_sample_weight_equivalence_on_sparse_data": ONE_STEP,
-}
-FOLDS = "a row of weight two is in one fold and not in two"
-
-
-def excused(estimator):
-    """Scikit-learn excuses its own of the same."""
-    if isinstance(estimator, LogisticRegressionCV):
-        return dict.fromkeys(WEIGHTS, FOLDS)
-    return {} if isinstance(estimator, LogisticRegression) else WEIGHTS
-
-
-@parametrize_with_checks(
-    [
-        Perceptron(),
-        Perceptron(average=True),
-        SGDClassifier(),
-        SGDClassifier(loss="log_loss"),
-        SGDRegressor(),
-        PassiveAggressiveClassifier(),
-        PassiveAggressiveRegressor(),
-        LogisticRegression(warm_start=True),
-        LogisticRegressionCV(cv=3, Cs=3),
-    ],
-    expected_failed_checks=excused,
-)
-def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
-    check(estimator)
-
 
 def standard(load):
     X, y = load(return_X_y=True)
@@ -60,7 +27,7 @@ def standard(load):
 
 
 def made(name, **params):
-    """Scikit-learn's, which warns that some names will go."""
+    """An estimator of scikit-learn, without its deprecation warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return getattr(theirs, name)(**params)
@@ -70,7 +37,7 @@ CASES = [
     (Perceptron, {}),
     (Perceptron, {"penalty": "l2", "alpha": 0.001, "class_weight": {0: 2.0}}),
     (SGDClassifier, {"penalty": None, "learning_rate": "constant"}),
-    # Early steps of this one are so long that its last digits are other ones after many passes.
+    # Its first steps are so large that rounding errors grow over many epochs.
     (SGDClassifier, {"loss": "log_loss", "average": True, "max_iter": 3, "tol": None}),
     (SGDClassifier, {"loss": "modified_huber", "alpha": 0.1}),
     (PassiveAggressiveClassifier, {"C": 0.01}),
@@ -79,7 +46,7 @@ CASES = [
 
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
 @pytest.mark.parametrize(("ours", "params"), CASES)
-def test_rows_as_they_come_give_scikit_learns_planes(ours, params, load):
+def test_unshuffled_linear_classifiers_equal_scikit_learn(ours, params, load):
     X, y = standard(load)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -101,7 +68,7 @@ def test_rows_as_they_come_give_scikit_learns_planes(ours, params, load):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_rows_in_parts_are_scikit_learns(sparse):
+def test_partial_fit_equals_scikit_learn(sparse):
     X, y = standard(load_iris)
     X = np.where(np.abs(X) < 0.5, 0, X)
     rows = scipy.sparse.csr_matrix(X) if sparse else X
@@ -120,7 +87,7 @@ def test_rows_in_parts_are_scikit_learns(sparse):
         SGDClassifier(class_weight="balanced").partial_fit(X, y, classes=[0, 1, 2])
 
 
-def test_numbers_are_scikit_learns():
+def test_unshuffled_regressors_equal_scikit_learn():
     X, y = standard(load_diabetes)
     for name, params in (
         ("SGDRegressor", {"loss": "huber", "epsilon": 20.0}),
@@ -150,7 +117,7 @@ def test_the_certificate_of_a_perceptron_counts_mistakes():
     assert model.certificate_["dual"] is None
 
 
-def test_a_warm_start_takes_fewer_steps_to_the_same_weights():
+def test_warm_start_needs_fewer_iterations():
     X, y = standard(load_breast_cancer)
     cold = LogisticRegression(C=2.0, tol=1e-8).fit(X, y)
 
@@ -163,7 +130,7 @@ def test_a_warm_start_takes_fewer_steps_to_the_same_weights():
     assert "warm_start" in LogisticRegression().get_params()
 
 
-def test_the_chosen_price_is_scikit_learns():
+def test_selected_regularization_equals_scikit_learn():
     X, y = standard(load_iris)
     params = {"Cs": 5, "cv": 4, "scoring": "neg_log_loss"}
     with warnings.catch_warnings():
@@ -183,15 +150,15 @@ def test_the_chosen_price_is_scikit_learns():
     np.testing.assert_array_equal(model.predict(X), reference.predict(X))
 
 
-def test_the_decision_of_two_classes_is_the_distance_from_the_one_plane():
+def test_binary_decision_function_is_the_linear_function():
     X, y = standard(load_breast_cancer)
 
     for model in (LinearSVC().fit(X, y), SGDClassifier().fit(X, y)):
-        plane = X @ model.coef_[0] + model.intercept_[0]
-        np.testing.assert_allclose(model.decision_function(X), plane, atol=1e-9)
+        linear = X @ model.coef_[0] + model.intercept_[0]
+        np.testing.assert_allclose(model.decision_function(X), linear, atol=1e-9)
 
 
-def test_a_saved_model_goes_on(tmp_path):
+def test_partial_fit_continues_a_loaded_model(tmp_path):
     X, y = standard(load_iris)
     whole = Perceptron(shuffle=False, average=True)
     whole.partial_fit(X, y, classes=[0, 1, 2])

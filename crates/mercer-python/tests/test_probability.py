@@ -1,4 +1,4 @@
-"""Tables, Bayes' rule, belief, conjugate pairs and the bell curve."""
+"""Joint distributions, Bayes' rule, conjugate priors and the multivariate normal distribution."""
 
 import math
 
@@ -41,7 +41,7 @@ def test_the_weather_table_has_the_lectures_fractions(weather):
     assert weather.free_parameters() == {"cells": 6, "joint": 5, "independent": 3}
 
 
-def test_a_die_knows_odd_from_one():
+def test_conditional_probability_of_a_die():
     die = JointTable({"roll": [1, 2, 3, 4, 5, 6]}, [1] * 6)
 
     assert die.fraction({"roll": 1}, given={"roll": [1, 3, 5]}) == (1, 3)
@@ -60,14 +60,14 @@ def test_independence_is_tested_as_scipy_does(weather):
     assert weather.mutual_information("temp", "weather") > 0.2
 
 
-def test_columns_are_counted_past_their_gaps():
+def test_rows_with_missing_values_are_not_counted():
     columns = {"a": ["x", "y", None, "x"], "b": [True, False, True, None]}
 
     assert JointTable.from_columns(columns).total == 2
     assert JointTable.from_columns({"a": ["x", "y"]}, counts=[3, 4]).fraction({"a": "y"}) == (4, 7)
 
 
-def test_bad_tables_name_the_cell(weather):
+def test_invalid_tables_name_the_cell(weather):
     with pytest.raises(ValueError, match=r"a=1.*-2"):
         JointTable({"a": [0, 1]}, [1, -2])
     with pytest.raises(ValueError, match=r"0\.9"):
@@ -93,10 +93,10 @@ def test_bayes_rule_shows_its_steps():
         bayes_rule({"red": 0.5, "blue": 0.5}, {"red": 0.9})
 
 
-def test_ten_limes():
-    names, shares = ["h1", "h2", "h3", "h4", "h5"], [0, 0.25, 0.5, 0.75, 1]
+def test_posterior_after_ten_observations():
+    names, fractions = ["h1", "h2", "h3", "h4", "h5"], [0, 0.25, 0.5, 0.75, 1]
     priors = dict(zip(names, [0.1, 0.2, 0.4, 0.2, 0.1], strict=True))
-    belief = Belief(priors, {"lime": dict(zip(names, shares, strict=True))})
+    belief = Belief(priors, {"lime": dict(zip(names, fractions, strict=True))})
 
     first = belief.observe("lime")
     lines = [belief.observe("lime") for _ in range(9)]
@@ -113,7 +113,7 @@ def test_ten_limes():
         belief.weigh("strange", {"h9": 1.0})
 
 
-def test_conjugate_pairs_equal_scipy():
+def test_conjugate_priors_equal_scipy():
     beta = Beta(2, 3).updated(7, 4)
     gamma = Gamma(2, 1).updated(9, 4)
     both = NormalInverseGamma(0, 1, 1, 1).updated([1.5, 2.5, 0.25, 4])
@@ -137,7 +137,7 @@ def test_conjugate_pairs_equal_scipy():
         Beta(0, 1)
 
 
-def test_the_bell_curve_equals_scipy(rng):
+def test_multivariate_normal_equals_scipy(rng):
     A = rng.normal(size=(3, 3))
     covariance, mean = A @ A.T + np.eye(3), rng.normal(size=3)
     x = rng.normal(size=3)

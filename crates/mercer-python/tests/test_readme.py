@@ -1,4 +1,4 @@
-"""The Python examples of the README run as they are printed."""
+"""The Python examples of the README run as printed."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Learning from rows without a class."""
+"""Semi-supervised learning by expectation maximization."""
 
 import numpy as np
 import pytest
@@ -18,25 +18,25 @@ def heaps():
     return X, y
 
 
-def hidden(y, known):
-    some = y.copy()
-    some[known:] = -1
-    return some
+def hidden(y, n_labeled):
+    partly = y.copy()
+    partly[n_labeled:] = -1
+    return partly
 
 
 def test_unlabeled_rows_help_where_labels_are_few(heaps):
     X, y = heaps
 
-    alone = GaussianNB().fit(X[:10], y[:10]).score(X, y)
+    supervised = GaussianNB().fit(X[:10], y[:10]).score(X, y)
     model = ExpectationMaximization(GaussianNB()).fit(X, hidden(y, 10))
 
-    assert model.score(X, y) > alone + 0.02
+    assert model.score(X, y) > supervised + 0.02
     assert model.certificate_["rows"] == 2000
     assert model.certificate_["violation"] <= 1e-6
     assert 1 < model.certificate_["iterations"] <= 100
 
 
-def test_none_nan_and_minus_one_all_mean_no_class(heaps):
+def test_none_nan_and_minus_one_mark_unlabeled_rows(heaps):
     X, y = heaps
     minus = hidden(y, 50)
     nan = np.where(minus < 0, np.nan, minus)
@@ -59,7 +59,7 @@ def test_sparse_rows_give_the_model_of_dense_ones(heaps):
         np.testing.assert_allclose(dense.predict_proba(X), sparse.predict_proba(X), atol=1e-9)
 
 
-def test_no_unlabeled_rows_is_a_plain_fit(heaps):
+def test_without_unlabeled_rows_the_fit_is_supervised(heaps):
     X, y = heaps
 
     plain = LinearDiscriminantAnalysis().fit(X, y)
@@ -68,7 +68,7 @@ def test_no_unlabeled_rows_is_a_plain_fit(heaps):
     assert np.array_equal(plain.predict_proba(X), model.predict_proba(X))
 
 
-def test_tables_with_words_and_files(tmp_path):
+def test_categorical_tables_and_model_files(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"color": ["red", "blue"] * 20, "size": [1.0, 5.0] * 20})
     y = (["a", "b"] * 20)[:6] + [None] * 34
@@ -80,14 +80,14 @@ def test_tables_with_words_and_files(tmp_path):
     assert load(tmp_path / "m.mercer").predict(frame[:2]).tolist() == ["a", "b"]
 
 
-def test_what_cannot_be_is_refused(heaps):
+def test_invalid_arguments_are_refused(heaps):
     X, y = heaps
 
     with pytest.raises(TypeError, match="no likelihood"):
         ExpectationMaximization(ComplementNB()).fit(abs(X), hidden(y, 10))
-    with pytest.raises(ValueError, match="no row has a class"):
+    with pytest.raises(ValueError, match="no row has a label"):
         ExpectationMaximization(GaussianNB()).fit(X, np.full(2000, -1))
     with pytest.raises(ValueError, match="weight"):
         ExpectationMaximization(GaussianNB(), weight=-1).fit(X, hidden(y, 10))
-    with pytest.raises(ValueError, match="cannot learn"):
+    with pytest.raises(ValueError, match="does not support unlabeled rows"):
         ExpectationMaximization(ExpectationMaximization(GaussianNB())).fit(X, hidden(y, 10))

@@ -1,4 +1,4 @@
-"""Tables as they are: words, truth values, numbers and gaps in one model."""
+"""Tables with numeric, categorical, boolean and text columns and missing values."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from mercer.naive_bayes import CategoricalNB, MixedNB
 
 @pytest.fixture
 def table(rng):
-    """A number, a word and a truth value that depend on the class, with gaps."""
+    """A numeric, a categorical and a boolean column that depend on the class, with missing values."""
     y = rng.choice(["ham", "spam"], 300)
     spam = y == "spam"
     table = pd.DataFrame(
@@ -30,7 +30,7 @@ def table(rng):
 
 @pytest.mark.parametrize("alpha", [1.0, 0.3])
 @pytest.mark.parametrize("min_categories", [None, 6])
-def test_categorical_numbers_are_scikit_learns(rng, alpha, min_categories):
+def test_categorical_naive_bayes_equals_scikit_learn(rng, alpha, min_categories):
     X, y = rng.integers(0, 5, (400, 6)), rng.integers(0, 3, 400)
     weights = rng.uniform(0.5, 2, 400)
     params = {"alpha": alpha, "min_categories": min_categories}
@@ -49,15 +49,15 @@ def test_categorical_numbers_are_scikit_learns(rng, alpha, min_categories):
         np.testing.assert_allclose(mine, other, atol=1e-10)
 
 
-def test_a_table_learns_and_predicts_as_it_is(table):
+def test_mixed_table_with_missing_values(table):
     X, y = table
 
     model = MixedNB().fit(X, y)
 
     assert model.score(X, y) > 0.85
-    told = model.explain(X.iloc[[1]])
-    assert "domain" in str(told)
-    # One gap is the product without that factor; all gaps leave the prior.
+    explanation = model.explain(X.iloc[[1]])
+    assert "domain" in str(explanation)
+    # A missing value has no factor; without any factor the posterior is the prior.
     gaps = X.iloc[[1]].assign(size=np.nan, domain=None).astype({"domain": object})
     gaps["urgent"] = pd.Series([None], index=gaps.index, dtype=object)
     np.testing.assert_allclose(model.predict_proba(gaps)[0], np.exp(model.class_log_prior_))
@@ -72,7 +72,7 @@ def test_polars_and_pandas_give_the_same_model(table):
     np.testing.assert_array_equal(ours.predict_proba(X), same.predict_proba(pl.from_pandas(X)))
 
 
-def test_new_words_are_skipped_counted_as_other_or_refused(table):
+def test_unseen_categories_are_ignored_other_or_refused(table):
     X, y = table
     new = X.iloc[[1]].assign(domain="gov")
     gap = X.iloc[[1]].assign(domain=None)
@@ -81,11 +81,11 @@ def test_new_words_are_skipped_counted_as_other_or_refused(table):
     np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(gap))
     other = MixedNB(unseen="other").fit(X, y)
     assert not np.array_equal(other.predict_proba(new), other.predict_proba(gap))
-    with pytest.raises(ValueError, match="not seen in training"):
+    with pytest.raises(ValueError, match="does not occur in the training data"):
         MixedNB(unseen="error").fit(X, y).predict(new)
 
 
-def test_likelihoods_are_chosen_named_and_told(table):
+def test_likelihoods_by_column(table):
     X, y = table
 
     model = MixedNB(likelihood={"size": "gaussian"}).fit(X, y)
@@ -99,7 +99,7 @@ def test_likelihoods_are_chosen_named_and_told(table):
         MixedNB(likelihood={"sise": "gaussian"}).fit(X, y)
 
 
-def test_tables_in_parts_and_files_give_the_same_model(table, tmp_path):
+def test_partial_fit_and_model_files_of_tables(table, tmp_path):
     X, y = table
 
     whole = MixedNB().fit(X, y)
@@ -120,7 +120,7 @@ def test_a_column_that_changes_its_kind_is_refused_by_name(table):
         model.predict(X.assign(size="large"))
 
 
-def test_words_can_be_categories(table):
+def test_string_columns_are_categories(table):
     X, y = table
 
     model = CategoricalNB().fit(X[["domain", "urgent"]], y)
@@ -130,7 +130,7 @@ def test_words_can_be_categories(table):
 
 @pytest.fixture
 def mails(rng):
-    """A text, a number and a word; the text tells the class."""
+    """A text, a numeric and a categorical column; the text determines the class."""
     y = rng.choice(["ham", "spam"], 200)
     words = {
         "spam": ["win", "money", "now", "free", "prize"],
@@ -146,7 +146,7 @@ def mails(rng):
     return frame, y
 
 
-def test_texts_become_counts_of_words(mails, tmp_path):
+def test_text_columns_become_term_counts(mails, tmp_path):
     frame, y = mails
 
     model = MixedNB().fit(frame[:150], y[:150])
@@ -157,17 +157,17 @@ def test_texts_become_counts_of_words(mails, tmp_path):
     assert "money" in str(model.explain(frame.iloc[[0]])) or "lunch" in str(
         model.explain(frame.iloc[[0]])
     )
-    # Columns are found by name, and a saved model knows its words.
+    # Columns are found by name, also by a loaded model.
     model.save(tmp_path / "m.mercer")
     again = mercer.load(tmp_path / "m.mercer")
-    turned = frame[["domain", "subject", "size"]]
-    assert np.array_equal(again.predict_proba(turned), model.predict_proba(frame))
+    reordered = frame[["domain", "subject", "size"]]
+    assert np.array_equal(again.predict_proba(reordered), model.predict_proba(frame))
     assert np.array_equal(
         model.predict(pl.from_pandas(frame[["size", "subject", "domain"]])), model.predict(frame)
     )
 
 
-def test_a_table_with_texts_is_learned_in_parts(mails):
+def test_partial_fit_of_a_table_with_text(mails):
     frame, y = mails
     whole = MixedNB(likelihood="gaussian").fit(frame, y)
 
@@ -177,7 +177,7 @@ def test_a_table_with_texts_is_learned_in_parts(mails):
     np.testing.assert_allclose(parts.predict_proba(frame), whole.predict_proba(frame), atol=1e-9)
 
 
-def test_what_is_missing_in_a_table_with_texts_is_named(mails):
+def test_missing_text_column_is_named(mails):
     frame, y = mails
     model = MixedNB().fit(frame, y)
 

@@ -1,4 +1,4 @@
-"""Texts: the same vocabularies and matrices as scikit-learn's."""
+"""Text vectorizers: the vocabularies and matrices of scikit-learn."""
 
 import io
 import pickle
@@ -81,7 +81,7 @@ READINGS = [
 
 
 @pytest.mark.parametrize("given", READINGS, ids=str)
-def test_counts_are_scikit_learns(given):
+def test_counts_equal_scikit_learn(given):
     their, our = theirs.CountVectorizer(**given), ours.CountVectorizer(**given)
 
     same(our.fit_transform(TRICKY), their.fit_transform(TRICKY))
@@ -95,7 +95,7 @@ def test_counts_are_scikit_learns(given):
 
 
 @pytest.mark.parametrize("given", READINGS, ids=str)
-def test_weights_are_scikit_learns(given):
+def test_tfidf_equals_scikit_learn(given):
     given = {"norm": "l2", **given}
     their = theirs.TfidfVectorizer(**given).fit(TRICKY)
     our = ours.TfidfVectorizer(**given)
@@ -112,7 +112,7 @@ def test_weights_are_scikit_learns(given):
 @pytest.mark.parametrize("use_idf", [True, False])
 @pytest.mark.parametrize("smooth_idf", [True, False])
 @pytest.mark.parametrize("sublinear_tf", [True, False])
-def test_every_way_to_weigh_is_scikit_learns(norm, use_idf, smooth_idf, sublinear_tf):
+def test_tfidf_options_equal_scikit_learn(norm, use_idf, smooth_idf, sublinear_tf):
     given = dict(norm=norm, use_idf=use_idf, smooth_idf=smooth_idf, sublinear_tf=sublinear_tf)
     their = theirs.TfidfVectorizer(**given).fit(TRICKY)
     same(ours.TfidfVectorizer(**given).fit_transform(TRICKY), their.transform(TRICKY))
@@ -125,14 +125,14 @@ def test_every_way_to_weigh_is_scikit_learns(norm, use_idf, smooth_idf, sublinea
 @pytest.mark.parametrize("given", READINGS[:22], ids=str)
 @pytest.mark.parametrize("n_features", [7, 2**20])
 @pytest.mark.parametrize("alternate_sign", [True, False])
-def test_hashes_are_scikit_learns(given, n_features, alternate_sign):
+def test_hashing_equals_scikit_learn(given, n_features, alternate_sign):
     given = {**given, "n_features": n_features, "alternate_sign": alternate_sign}
     for more in ({}, {"norm": None}, {"binary": True, "norm": "l1"}):
         their = theirs.HashingVectorizer(**given, **more).transform(TRICKY)
         same(ours.HashingVectorizer(**given, **more).transform(TRICKY), their)
 
 
-def test_random_characters_are_read_as_scikit_learn_reads_them():
+def test_random_unicode_equals_scikit_learn():
     rng = np.random.default_rng(0)
     # Code points that this Python knows; newer ones are letters to us and unassigned to it.
     known = [c for c in map(chr, range(1, 0x11000)) if unicodedata.category(c) not in ("Cn", "Cs")]
@@ -148,7 +148,7 @@ def test_random_characters_are_read_as_scikit_learn_reads_them():
         assert our.vocabulary_ == their.vocabulary_
 
 
-def test_a_given_vocabulary_keeps_its_order():
+def test_given_vocabulary_has_its_order():
     for vocabulary in (["the", "42", "fox"], {"fox": 0, "the": 1}, {"zebra", "the"}):
         given = {"vocabulary": vocabulary}
         their, our = theirs.CountVectorizer(**given), ours.CountVectorizer(**given)
@@ -220,7 +220,7 @@ def test_terms_come_back_and_copies_work():
     assert analyze("The Green fox") == ["green", "fox", "green fox"]
 
 
-def test_unfitted_vectorizers_say_so():
+def test_unfitted_vectorizers_raise():
     with pytest.raises(NotFittedError):
         ours.CountVectorizer().transform(TRICKY)
     with pytest.raises(NotFittedError):
@@ -229,7 +229,7 @@ def test_unfitted_vectorizers_say_so():
         _ = ours.TfidfVectorizer().idf_
 
 
-def test_unused_parameters_are_warned_of():
+def test_unused_parameters_warn():
     for given in (
         {"tokenizer": str.split},
         {"analyzer": "char", "stop_words": "english"},
@@ -244,7 +244,7 @@ def test_unused_parameters_are_warned_of():
         ours.CountVectorizer(stop_words="english", ngram_range=(1, 2)).fit(TRICKY)
 
 
-def test_words_can_be_unicodes_and_lose_their_endings():
+def test_unicode_tokenizer_and_stemmer():
     texts = ["The engines' engineers don't engineer 3.14 engines"]
     unicode = ours.CountVectorizer(tokenizer="unicode").fit(texts)
     assert {"don't", "3.14"} <= set(unicode.vocabulary_)
@@ -252,14 +252,14 @@ def test_words_can_be_unicodes_and_lose_their_endings():
     assert list(stemmed.get_feature_names_out()) == ["14", "don", "engin", "the"]
 
 
-def test_names_come_back_from_hashes():
-    vectorizer = ours.HashingVectorizer(n_features=1024, norm=None, keep_names=True)
+def test_hashing_stores_names():
+    vectorizer = ours.HashingVectorizer(n_features=1024, norm=None, store_names=True)
     X = vectorizer.fit_transform(["ham ham eggs", "ham"])
     assert {vectorizer.names_[j] for j in X.indices} == {"ham", "eggs"}
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_any_number_of_threads_gives_the_same_bits(threads):
+def test_result_does_not_depend_on_the_number_of_threads(threads):
     texts = [f"w{i % 97} w{i * i % 89} v{i % 7} " * (i % 13) + "é" for i in range(5000)]
     before = mercer.get_threads()
     mercer.set_threads(threads)
@@ -270,7 +270,7 @@ def test_any_number_of_threads_gives_the_same_bits(threads):
     same(our, theirs.TfidfVectorizer().fit(texts).transform(texts))
 
 
-def test_a_pipeline_learns_from_texts():
+def test_text_pipeline():
     texts = ["win money now", "cheap money win", "meeting at noon", "lunch at noon"]
     labels = ["spam", "spam", "ham", "ham"]
     for vectorizer in (
@@ -282,7 +282,7 @@ def test_a_pipeline_learns_from_texts():
         assert list(model.predict(["win cheap", "noon meeting"])) == ["spam", "ham"]
 
 
-def test_idf_can_be_carried_over():
+def test_idf_can_be_set():
     fitted = ours.TfidfVectorizer().fit(TRICKY)
     other = ours.TfidfVectorizer(vocabulary=fitted.vocabulary_)
     other.idf_ = fitted.idf_

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.exceptions import CutShortWarning
+from mercer.exceptions import TimeLimitWarning
 from mercer.naive_bayes import GaussianNB
 from mercer.svm import SVC
 
-#: Rows that look like gigabytes and take none: windows onto one line of numbers.
+#: Rows of many gigabytes without their memory: overlapping windows of one vector.
 ENDLESS = """
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -29,7 +29,7 @@ model = GaussianNB().fit(X[:500], y[:500])
 print("ready", flush=True)
 """
 
-#: Tells when it was interrupted; how long an interpreter takes to go is not ours to measure.
+#: Prints the time of the interrupt; the exit of the interpreter is not measured.
 TIMED = """
 import time
 try:
@@ -50,7 +50,7 @@ except KeyboardInterrupt:
         "[GaussianNB().fit(X[:5000], y[:5000]) for _ in range(1000)]",
     ],
 )
-def test_ctrl_c_ends_the_work_within_a_second(work):
+def test_ctrl_c_interrupts_within_a_second(work):
     child = subprocess.Popen(
         [sys.executable, "-c", ENDLESS + TIMED.format(work=work)],
         stdout=subprocess.PIPE,
@@ -63,19 +63,19 @@ def test_ctrl_c_ends_the_work_within_a_second(work):
 
     sent = time.monotonic()
     child.send_signal(signal.SIGINT)
-    caught, words = child.communicate(timeout=30)
+    caught, message = child.communicate(timeout=30)
 
     assert float(caught) - sent < 1
-    assert "KeyboardInterrupt" in words
+    assert "KeyboardInterrupt" in message
     assert child.returncode != 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGINT")
-def test_what_was_learned_before_ctrl_c_is_kept():
+def test_model_at_the_interrupt_is_stored():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(4000, 10)), random.integers(0, 2, 4000)
     model = SVC(C=1e6, tol=1e-9)
-    # Whoever runs the tests in the background has the signal ignored.
+    # A test run in the background ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
 
@@ -83,7 +83,7 @@ def test_what_was_learned_before_ctrl_c_is_kept():
         model.fit(X, y)
     signal.signal(signal.SIGINT, before)
 
-    assert "What was learned until then is kept" in caught.value.__notes__[0]
+    assert "The model fitted until the interrupt is stored" in caught.value.__notes__[0]
     assert model.certificate_["status"] == "interrupted"
     assert set(model.predict(X[:50])) <= {0, 1}
 
@@ -94,10 +94,10 @@ def endless(n_rows):
     return X, np.arange(n_rows) & 1
 
 
-def test_a_fit_out_of_time_keeps_what_it_learned():
+def test_fit_at_the_time_limit_returns_the_model_of_the_rows_until_then():
     X, y = endless(4_000_000)
 
-    with mercer.time_limit(0.2), pytest.warns(CutShortWarning, match="time limit reached"):
+    with mercer.time_limit(0.2), pytest.warns(TimeLimitWarning, match="time limit reached"):
         model = GaussianNB().fit(X, y)
 
     rows = model.certificate_["rows"]
@@ -108,14 +108,14 @@ def test_a_fit_out_of_time_keeps_what_it_learned():
     )
 
 
-def test_no_time_at_all_is_an_error(blobs):
+def test_time_limit_of_zero_raises(blobs):
     with mercer.time_limit(0), pytest.raises(TimeoutError):
         GaussianNB().fit(*blobs)
-    with pytest.raises(ValueError, match="at least zero"), mercer.time_limit(-1):
+    with pytest.raises(ValueError, match="at least 0"), mercer.time_limit(-1):
         pass
 
 
-def test_one_thread_and_two_give_the_same_bits():
+def test_one_and_two_threads_give_the_same_bits():
     X, y = endless(20_000)
     before = mercer.get_threads()
     models = []
@@ -130,10 +130,10 @@ def test_one_thread_and_two_give_the_same_bits():
     np.testing.assert_array_equal(one.predict_log_proba(X), two.predict_log_proba(X))
 
 
-def test_the_environment_sets_the_threads():
+def test_environment_variable_sets_the_number_of_threads():
     ask = [sys.executable, "-c", "import mercer; print(mercer.get_threads())"]
-    run = lambda word: subprocess.run(  # noqa: E731
-        ask, env={**os.environ, "MERCER_NUM_THREADS": word}, capture_output=True, text=True
+    run = lambda value: subprocess.run(  # noqa: E731
+        ask, env={**os.environ, "MERCER_NUM_THREADS": value}, capture_output=True, text=True
     )
 
     assert run("3").stdout == "3\n"
@@ -146,7 +146,7 @@ def score_in_child(model, X, out):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_child_has_threads_of_its_own(blobs):
+def test_forked_process_has_its_own_threads(blobs):
     X, y = blobs
     model = GaussianNB().fit(X, y)
     fork = multiprocessing.get_context("fork")
@@ -160,7 +160,7 @@ def test_a_forked_child_has_threads_of_its_own(blobs):
     assert answer == model.predict(X).tolist()
 
 
-def test_threads_of_python_share_a_model(blobs):
+def test_python_threads_share_a_model(blobs):
     X, y = blobs
     model = GaussianNB().fit(X, y)
     expected = model.predict_proba(X)
@@ -173,14 +173,14 @@ def test_threads_of_python_share_a_model(blobs):
 
 
 @pytest.mark.parametrize("n_rows", [2**62, 2**48])
-def test_more_rows_than_memory_are_refused(blobs, n_rows):
+def test_samples_larger_than_memory_are_refused(blobs, n_rows):
     model = GaussianNB().fit(*blobs)
 
     with pytest.raises(MemoryError, match="do not fit in memory"):
         model.sample(n_rows)
 
 
-def test_many_rows_are_answered_in_order():
+def test_predictions_in_blocks_are_in_order():
     X, y = endless(70_000)
     model = GaussianNB().fit(X[:5000], y[:5000])
 
@@ -190,12 +190,12 @@ def test_many_rows_are_answered_in_order():
     np.testing.assert_array_equal(model.predict(X), model.classes_[answers.argmax(axis=1)])
 
 
-def test_a_bad_cell_far_down_is_named_by_its_row():
+def test_infinite_value_in_a_later_block_is_named_by_its_row():
     X, y = endless(70_000)
     model = GaussianNB().fit(X[:5000], y[:5000])
     X = X.copy()
     X[60_000, 7] = np.inf
 
     for ask in [model.predict, model.log_density, lambda X: GaussianNB().fit(X, y)]:
-        with pytest.raises(ValueError, match="row 60001, column 8: inf"):
+        with pytest.raises(ValueError, match="row 60001, column 8: found inf"):
             ask(X)

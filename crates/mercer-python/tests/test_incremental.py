@@ -1,4 +1,4 @@
-"""Learning in parts, taking rows back, saving, explaining."""
+"""partial_fit, merge, forget, model files, explanations."""
 
 import copy
 import io
@@ -37,7 +37,7 @@ def test_any_split_gives_the_same_model(blobs, rng, cuts, weighted):
     assert model.certificate_["rows"] == len(y)
 
 
-def test_classes_come_as_they_are_seen(blobs):
+def test_classes_grow_as_they_are_observed(blobs):
     X, y = blobs
     early = y < 2
     model = GaussianNB().partial_fit(X[early], y[early])
@@ -48,7 +48,7 @@ def test_classes_come_as_they_are_seen(blobs):
     same_model(model, GaussianNB().fit(X, y))
 
 
-def test_classes_named_first_stay(blobs):
+def test_classes_of_the_first_call_are_final(blobs):
     X, y = blobs
     model = GaussianNB().partial_fit(X[y == 0], y[y == 0], classes=[2, 0, 1])
     assert (model.predict(X) == 0).all()
@@ -59,7 +59,7 @@ def test_classes_named_first_stay(blobs):
         model.partial_fit(X[:2], [0, 1], classes=[0, 1])
 
 
-def test_rows_too_few_for_a_model_are_kept(blobs):
+def test_too_few_rows_for_a_model_are_stored(blobs):
     X, y = blobs
     order = np.argsort(y, kind="stable")
     model = GaussianNB()
@@ -75,7 +75,7 @@ def test_rows_too_few_for_a_model_are_kept(blobs):
     same_model(model, GaussianNB().fit(X, y))
 
 
-def test_row_by_row_is_the_whole(blobs):
+def test_partial_fit_of_single_rows_equals_fit(blobs):
     X, y = blobs
     model = GaussianNB()
 
@@ -85,7 +85,7 @@ def test_row_by_row_is_the_whole(blobs):
     same_model(model, GaussianNB().fit(X, y))
 
 
-def test_models_in_waiting_merge(blobs):
+def test_statistics_of_too_few_rows_merge(blobs):
     X, y = blobs
     parts = [GaussianNB().partial_fit(X[y == c], y[y == c]) for c in range(3)]
 
@@ -94,7 +94,7 @@ def test_models_in_waiting_merge(blobs):
     same_model(merged, GaussianNB().fit(X, y))
 
 
-def test_a_refused_part_leaves_the_model_as_it_was(blobs):
+def test_failed_partial_fit_leaves_the_model_unchanged(blobs):
     X, y = blobs
     model = GaussianNB().fit(X, y)
     before = model.theta_.copy()
@@ -105,7 +105,7 @@ def test_a_refused_part_leaves_the_model_as_it_was(blobs):
     np.testing.assert_array_equal(model.theta_, before)
 
 
-def test_new_parameters_take_hold_with_the_next_part(blobs):
+def test_new_parameters_apply_to_the_next_partial_fit(blobs):
     X, y = blobs
     model = GaussianNB().fit(X[:200], y[:200])
 
@@ -114,7 +114,7 @@ def test_new_parameters_take_hold_with_the_next_part(blobs):
     same_model(model, GaussianNB(var_smoothing=0.5, variance="sample").fit(X, y))
 
 
-def test_merging_is_learning_both(blobs):
+def test_merge_equals_fit_of_both(blobs):
     X, y = blobs
     left = GaussianNB().fit(X[y < 2], y[y < 2])
     right = GaussianNB().fit(X[y > 0], y[y > 0])
@@ -127,7 +127,7 @@ def test_merging_is_learning_both(blobs):
     assert merged.certificate_["rows"] == len(both)
 
 
-def test_models_that_differ_do_not_merge(blobs):
+def test_merge_needs_equal_parameters_and_columns(blobs):
     X, y = blobs
     model = GaussianNB().fit(X, y)
 
@@ -137,7 +137,7 @@ def test_models_that_differ_do_not_merge(blobs):
         model.merge(GaussianNB().fit(X[:, :2], y))
 
 
-def test_forgetting_undoes_learning(blobs):
+def test_forget_removes_rows(blobs):
     X, y = blobs
     model = GaussianNB().fit(X, y)
 
@@ -200,7 +200,7 @@ def test_a_saved_model_is_loaded_whole(blobs, tmp_path, labels):
     assert type(GaussianNB.load(tmp_path / "model.mercer")) is GaussianNB
 
 
-def test_truth_values_and_sparse_columns_survive_a_file(tmp_path):
+def test_boolean_labels_and_sparse_columns_in_a_model_file(tmp_path):
     X = sp.csr_array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0], [0.0, 4.0]])
     model = GaussianNB(var_smoothing=0.1).fit(X, [True, False, True, False])
     model.save(tmp_path / "model.mercer")
@@ -230,7 +230,7 @@ def test_damaged_files_are_refused(blobs, tmp_path):
         mercer.load(tmp_path / "nowhere.mercer")
 
 
-def test_density_recognizes_strangers(blobs):
+def test_outliers_have_a_low_density(blobs):
     X, y = blobs
     model = GaussianNB().fit(X, y)
 
@@ -242,7 +242,7 @@ def test_density_recognizes_strangers(blobs):
     assert model.score_samples([[50, 50, 50, 50]])[0] < density.min()
 
 
-def test_samples_come_from_the_model(blobs):
+def test_samples_follow_the_model(blobs):
     X, y = blobs
     model = GaussianNB().fit(X, y)
 
@@ -255,27 +255,27 @@ def test_samples_come_from_the_model(blobs):
     model.sample(2, np.random.RandomState(1))
 
 
-def test_an_explanation_adds_up(blobs):
+def test_explanation_adds_up_to_the_posterior(blobs):
     X, y = blobs
     model = GaussianNB().fit(pd.DataFrame(X, columns=list("wxyz")), np.array(["a", "b", "c"])[y])
     row = [0.5, np.nan, 1.0, -0.5]
 
-    told = model.explain(row)
+    explanation = model.explain(row)
 
     expected = model.predict_proba(pd.DataFrame([row], columns=list("wxyz")))[0]
-    np.testing.assert_allclose(told.posterior, expected, rtol=1e-12)
-    assert told.winner == model.classes_[expected.argmax()]
-    total = told.log_joint.max() - np.sort(told.log_joint)[-2]
-    np.testing.assert_allclose(sum(odds for _, odds in told.ranked_contributions()), total)
-    text = str(told)
+    np.testing.assert_allclose(explanation.posterior, expected, rtol=1e-12)
+    assert explanation.winner == model.classes_[expected.argmax()]
+    total = explanation.log_joint.max() - np.sort(explanation.log_joint)[-2]
+    np.testing.assert_allclose(sum(odds for _, odds in explanation.ranked_contributions()), total)
+    text = str(explanation)
     assert "N(0.5; mean" in text
     assert "missing, no factor" in text
-    assert f"log-odds of {told.winner} against {told.runner_up}" in text
-    assert json.loads(json.dumps(told.to_dict()))["factors"][0]["column"] == "w"
-    assert repr(told).startswith("<Explanation: class")
+    assert f"log-odds of {explanation.winner} against {explanation.runner_up}" in text
+    assert json.loads(json.dumps(explanation.to_dict()))["factors"][0]["column"] == "w"
+    assert repr(explanation).startswith("<Explanation: class")
 
 
-def test_one_row_in_any_form_can_be_explained(blobs):
+def test_explain_accepts_one_row_of_any_type(blobs):
     X, y = blobs
     model = GaussianNB().fit(X, y)
     expected = model.explain(X[0]).posterior
@@ -284,11 +284,11 @@ def test_one_row_in_any_form_can_be_explained(blobs):
         np.testing.assert_allclose(model.explain(row).posterior, expected, atol=1e-6)
     with pytest.raises(ValueError, match="one row, not 2"):
         model.explain(X[:2])
-    with pytest.raises(ValueError, match="3 columns where 4"):
+    with pytest.raises(ValueError, match="3 columns, expected 4"):
         model.explain(X[0, :3])
 
 
-def test_an_unfitted_model_says_so():
+def test_unfitted_model_raises():
     model = GaussianNB()
 
     for ask in [model.predict, model.log_density, model.explain]:
@@ -299,7 +299,7 @@ def test_an_unfitted_model_says_so():
     assert not hasattr(model, "theta_")
 
 
-def test_fields_have_their_own_names_too(blobs):
+def test_fields_have_two_names(blobs):
     model = GaussianNB().fit(*blobs)
 
     np.testing.assert_array_equal(model.means_, model.theta_)
@@ -308,7 +308,7 @@ def test_fields_have_their_own_names_too(blobs):
         _ = model.coef_
 
 
-def test_the_certificate_tells_how_it_ended(blobs):
+def test_certificate_of_a_closed_form_fit(blobs):
     certificate = GaussianNB().fit(*blobs).certificate_
 
     assert certificate["status"] == "closed-form"

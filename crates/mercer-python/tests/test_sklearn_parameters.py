@@ -1,4 +1,4 @@
-"""A script written for scikit-learn runs with another import: its parameters are all taken."""
+"""A script written for scikit-learn runs with the import of mercer: all parameters are accepted."""
 
 import importlib
 import inspect
@@ -31,24 +31,24 @@ from mercer.neural_network import MLPClassifier
 from mercer.svm import SVC
 
 
-def twins():
-    """Our classes that scikit-learn has too, with theirs."""
+def common_classes():
+    """The classes of mercer that scikit-learn has too."""
     texts = ["CountVectorizer", "HashingVectorizer", "TfidfTransformer", "TfidfVectorizer"]
-    places = [card["python"] for card in mercer.catalog()]
-    places += [f"feature_extraction.text.{name}" for name in texts]
-    for place in places:
-        module, _, name = place.rpartition(".")
+    paths = [card["python"] for card in mercer.catalog()]
+    paths += [f"feature_extraction.text.{name}" for name in texts]
+    for path in paths:
+        module, _, name = path.rpartition(".")
         theirs = getattr(importlib.import_module(f"sklearn.{module}"), name, None)
         if theirs is not None:
             yield name, getattr(importlib.import_module(f"mercer.{module}"), name), theirs
 
 
-TWINS = {name: (ours, theirs) for name, ours, theirs in twins()}
-BESIDE = {name: ours for name, (ours, _) in TWINS.items() if getattr(ours, "_beside", None)}
+COMMON = {name: (ours, theirs) for name, ours, theirs in common_classes()}
+BESIDE = {name: ours for name, (ours, _) in COMMON.items() if getattr(ours, "_beside", None)}
 
-#: What is not as in scikit-learn although its name is, and why.
+#: Parameters whose default differs from that of scikit-learn, and why.
 OTHER_DEFAULTS = {
-    # Scikit-learn's default asks users to choose before it becomes this one.
+    # scikit-learn's default is a placeholder that warns of the change to this default.
     ("LogisticRegressionCV", "use_legacy_attributes"),
 }
 
@@ -68,50 +68,50 @@ def data_for(estimator, n_classes=3):
     return (X[:, :3], X[:, 3]) if kind_of(estimator) == "regressor" else (X, y)
 
 
-def told(estimator, n_classes=3):
-    """What an estimator says after it has learned."""
+def fitted_output(estimator, n_classes=3):
+    """The predictions or transformed rows after a fit."""
     X, y = data_for(estimator, n_classes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # Scikit-learn's may change the rows it learns from.
+        # scikit-learn may change X in place.
         estimator.fit(X.copy(), y)
     return estimator.predict(X) if hasattr(estimator, "predict") else estimator.transform(X)
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_every_parameter_of_scikit_learn_is_taken(name):
-    ours, theirs = TWINS[name]
+@pytest.mark.parametrize("name", COMMON)
+def test_accepts_every_parameter_of_scikit_learn(name):
+    ours, theirs = COMMON[name]
 
     assert set(parameters(theirs)) <= set(parameters(ours))
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_what_scikit_learn_takes_by_position_is_taken_by_position(name):
+@pytest.mark.parametrize("name", COMMON)
+def test_positional_parameters_equal_scikit_learn(name):
     ours, theirs = (
         [p.name for p in parameters(of).values() if p.kind == p.POSITIONAL_OR_KEYWORD]
-        for of in TWINS[name]
+        for of in COMMON[name]
     )
 
     assert ours == theirs
 
 
 @pytest.mark.parametrize("name", BESIDE)
-def test_parameters_that_only_python_has_begin_as_scikit_learns(name):
-    ours, theirs = map(parameters, TWINS[name])
+def test_defaults_of_python_only_parameters_equal_scikit_learn(name):
+    ours, theirs = map(parameters, COMMON[name])
 
     for parameter in BESIDE[name]._beside:
         if parameter in theirs and (name, parameter) not in OTHER_DEFAULTS:
             assert ours[parameter].default == theirs[parameter].default, parameter
 
 
-@pytest.mark.parametrize("name", [name for name in TWINS if hasattr(TWINS[name][0], "_id")])
-def test_the_parameters_of_scikit_learns_estimator_are_ours(name):
-    ours, theirs = TWINS[name]
+@pytest.mark.parametrize("name", [name for name in COMMON if hasattr(COMMON[name][0], "_id")])
+def test_parameters_of_a_scikit_learn_estimator_are_accepted(name):
+    ours, theirs = COMMON[name]
 
     model = ours(**theirs().get_params())
 
     assert clone(model).get_params() == model.get_params()
-    assert np.isfinite(told(model)).all()
+    assert np.isfinite(fitted_output(model)).all()
 
 
 def others(declared):
@@ -135,12 +135,12 @@ def of_kind(kind):
 
 
 @pytest.mark.parametrize(("name", "parameter"), of_kind(Unused))
-def test_parameters_without_use_change_nothing(name, parameter):
+def test_unused_parameters_do_not_change_the_model(name, parameter):
     ours = BESIDE[name]
-    expected = told(ours())
+    expected = fitted_output(ours())
 
     for value in others(ours._beside[parameter]):
-        np.testing.assert_array_equal(told(ours(**{parameter: value})), expected)
+        np.testing.assert_array_equal(fitted_output(ours(**{parameter: value})), expected)
 
     _, entry, text = ours.__doc__.partition(f"\n    {parameter} : ")
     assert entry
@@ -148,30 +148,32 @@ def test_parameters_without_use_change_nothing(name, parameter):
 
 
 @pytest.mark.parametrize(("name", "parameter"), of_kind(Unused))
-def test_what_scikit_learn_refuses_is_refused(name, parameter):
-    ours, theirs = TWINS[name]
+def test_invalid_values_of_unused_parameters_are_refused(name, parameter):
+    ours, theirs = COMMON[name]
 
     for estimator in (ours, theirs):
-        model = estimator(**{parameter: "no such word"})
+        model = estimator(**{parameter: "invalid"})
         with pytest.raises(ValueError, match=parameter):
             model.fit(*data_for(model))
 
 
 @pytest.mark.parametrize(("name", "parameter"), of_kind(Only))
-def test_what_would_change_the_answer_is_refused_by_name(name, parameter):
+def test_values_that_are_not_implemented_are_refused(name, parameter):
     ours = BESIDE[name]
     declared = ours._beside[parameter]
     other = True if False in declared.takes else "another"
 
     for value in declared.takes:
-        told(ours(**{parameter: value}))
+        fitted_output(ours(**{parameter: value}))
     model = ours(**{parameter: other})
-    refused = f"{name} does not take {parameter}={other!r}, only .*; {re.escape(declared.instead)}"
+    refused = (
+        f"{name} does not support {parameter}={other!r}, only .*; {re.escape(declared.instead)}"
+    )
     with pytest.raises(ValueError, match=refused):
         model.fit(*data_for(model))
 
 
-def test_a_search_goes_over_parameters_without_use():
+def test_grid_search_over_unused_parameters():
     X, y = load_iris(return_X_y=True)
 
     search = GridSearchCV(
@@ -185,7 +187,7 @@ def test_a_search_goes_over_parameters_without_use():
     assert pickle.loads(pickle.dumps(search.best_estimator_)).random_state == 0
 
 
-def test_a_loaded_model_has_the_parameters_it_was_made_with_and_defaults_for_the_rest(tmp_path):
+def test_loaded_model_has_its_core_parameters_and_defaults_for_the_others(tmp_path):
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression("l1", C=0.5, solver="saga", n_jobs=2).fit(X, y)
 
@@ -201,11 +203,13 @@ def test_a_loaded_model_has_the_parameters_it_was_made_with_and_defaults_for_the
 @pytest.mark.parametrize(
     "name", [name for name, ours in BESIDE.items() if "n_jobs" in ours._beside]
 )
-def test_any_number_of_threads_gives_the_same_bits(name, n_jobs):
-    np.testing.assert_array_equal(told(BESIDE[name](n_jobs=n_jobs)), told(BESIDE[name]()))
+def test_result_does_not_depend_on_the_number_of_threads(name, n_jobs):
+    np.testing.assert_array_equal(
+        fitted_output(BESIDE[name](n_jobs=n_jobs)), fitted_output(BESIDE[name]())
+    )
 
 
-def test_no_threads_are_refused():
+def test_n_jobs_of_zero_is_refused():
     with pytest.raises(ValueError, match="n_jobs == 0"):
         LinearRegression(n_jobs=0).fit([[1.0], [2.0]], [1.0, 2.0])
 
@@ -215,26 +219,28 @@ def squared(x, z, scale=1.0):
 
 
 @pytest.mark.parametrize("estimator", [KernelPCA(3), KernelRidge(0.5), Nystroem(n_components=20)])
-def test_a_kernel_in_python_is_called_with_its_parameters(estimator):
+def test_callable_kernel_gets_kernel_params(estimator):
     given = clone(estimator).set_params(kernel=squared, kernel_params={"scale": 0.1})
     written = clone(estimator).set_params(kernel=lambda x, z: squared(x, z, scale=0.1))
 
-    np.testing.assert_array_equal(told(given), told(written))
-    assert not np.allclose(told(given), told(clone(estimator).set_params(kernel=squared)))
+    np.testing.assert_array_equal(fitted_output(given), fitted_output(written))
+    assert not np.allclose(
+        fitted_output(given), fitted_output(clone(estimator).set_params(kernel=squared))
+    )
 
 
-def test_the_parameters_of_a_named_kernel_may_come_in_a_table():
+def test_kernel_params_apply_to_named_kernels():
     by_table = Nystroem("rbf", kernel_params={"gamma": 0.2})
 
-    np.testing.assert_array_equal(told(by_table), told(Nystroem(gamma=0.2)))
+    np.testing.assert_array_equal(fitted_output(by_table), fitted_output(Nystroem(gamma=0.2)))
     np.testing.assert_array_equal(
-        told(Nystroem("polynomial", kernel_params={"degree": 2, "coef0": 0.5})),
-        told(Nystroem("poly", degree=2, coef0=0.5)),
+        fitted_output(Nystroem("polynomial", kernel_params={"degree": 2, "coef0": 0.5})),
+        fitted_output(Nystroem("poly", degree=2, coef0=0.5)),
     )
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("given", "equivalent"),
     [
         ({"l1_ratio": 1.0, "solver": "saga"}, {"penalty": "l1"}),
         ({"l1_ratio": 0.4}, {"penalty": "elasticnet", "l1_ratio": 0.4}),
@@ -244,25 +250,26 @@ def test_the_parameters_of_a_named_kernel_may_come_in_a_table():
         ({"C": np.inf}, {"penalty": None}),
     ],
 )
-def test_the_share_says_what_large_weights_cost_where_nothing_else_does(said, meant):
+def test_l1_ratio_determines_an_unset_penalty(given, equivalent):
     X, y = load_iris(return_X_y=True)
 
     np.testing.assert_array_equal(
-        LogisticRegression(**said).fit(X, y).coef_, LogisticRegression(**meant).fit(X, y).coef_
+        LogisticRegression(**given).fit(X, y).coef_,
+        LogisticRegression(**equivalent).fit(X, y).coef_,
     )
 
 
-def test_a_network_that_is_asked_for_another_way_says_which_it_takes():
+def test_other_solvers_of_multilayer_perceptrons_warn_and_use_lbfgs():
     X, y = load_iris(return_X_y=True)
 
-    with pytest.warns(UserWarning, match='solver="adam" is taken as "lbfgs"'):
+    with pytest.warns(UserWarning, match='solver="adam" is not implemented, "lbfgs" is used'):
         other = MLPClassifier((5,), solver="adam", max_fun=20).fit(X, y)
 
     same = MLPClassifier((5,), solver="lbfgs", max_iter=20).fit(X, y)
     np.testing.assert_array_equal(other.predict_proba(X), same.predict_proba(X))
 
 
-def test_probabilities_that_were_not_asked_for_are_not_there():
+def test_predict_proba_exists_only_if_requested():
     assert not hasattr(SVC(probability="deprecated"), "predict_proba")
     assert hasattr(SVC(probability=True), "predict_proba")
 
@@ -304,24 +311,24 @@ TOOLS = {"make_pipeline": make_pipeline, "np": np, "StandardScaler": StandardSca
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_script_runs_with_another_import(script):
+def test_scikit_learn_script_runs_with_the_import_of_mercer(script):
     module, _, call = script.partition(".")
-    # Scikit-learn's liblinear tells two classes.
+    # scikit-learn's liblinear solver supports two classes.
     n_classes = 2 if "liblinear" in script else 3
-    said = {}
+    outputs = {}
     for package in ("mercer", "sklearn"):
         names = vars(importlib.import_module(f"{package}.{module}"))
         model = eval(call, {**TOOLS, **names})
-        said[package] = told(model, n_classes)
+        outputs[package] = fitted_output(model, n_classes)
 
-    ours, theirs = said["mercer"], said["sklearn"]
+    ours, theirs = outputs["mercer"], outputs["sklearn"]
     assert ours.shape == theirs.shape
     if kind_of(model) == "regressor":
         np.testing.assert_allclose(ours, theirs, atol=0.05)
     elif kind_of(model) is None:
         np.testing.assert_allclose(np.abs(ours), np.abs(theirs), atol=1e-6)
     elif kind_of(model) == "classifier":
-        # Those that draw the order of rows draw another one.
+        # Estimators that shuffle the rows have another order.
         right = data_for(model, n_classes)[1]
         assert (ours == right).mean() > (theirs == right).mean() - 0.1
     else:
@@ -339,18 +346,18 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_methods_take_what_scikit_learns_take_in_the_same_order(name):
+@pytest.mark.parametrize("name", COMMON)
+def test_method_signatures_equal_scikit_learn(name):
     for method in METHODS:
-        if all(hasattr(of, method) for of in TWINS[name]):
-            ours, theirs = (parameters(getattr(of, method)).values() for of in TWINS[name])
+        if all(hasattr(of, method) for of in COMMON[name]):
+            ours, theirs = (parameters(getattr(of, method)).values() for of in COMMON[name])
             named = [p.name for p in theirs if p.kind != p.VAR_KEYWORD]
             assert [p.name for p in ours][: len(named)] == named, method
 
 
 @pytest.mark.parametrize("estimator", [Perceptron(), SGDClassifier(), SGDRegressor()])
-def test_weights_to_begin_at_are_refused(estimator):
+def test_initial_weights_are_refused(estimator):
     X, y = data_for(estimator)
 
-    with pytest.raises(ValueError, match="does not take coef_init.*; fit with warm_start=True"):
+    with pytest.raises(ValueError, match=r"does not support coef_init.*; fit with warm_start=True"):
         estimator.fit(X, y, np.zeros((3, X.shape[1])))
