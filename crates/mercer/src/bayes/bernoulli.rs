@@ -32,6 +32,19 @@ params! {
         binarize: Option<f64> = Some(0.0), Any;
         ..PriorParams;
     }
+    formula = "argmax_c log P(c) + Σⱼ [xⱼ log θ_cj + (1 − xⱼ) log(1 − θ_cj)],  θ_cj = (N_cj + αⱼ) / (N_c + 2αⱼ)";
+    lecture = 5;
+    attributes = [
+        CLASS_COUNT,
+        CLASS_LOG_PRIOR,
+        field(
+            "feature_count_",
+            "counts",
+            PER_CLASS_AND_FEATURE,
+            "Number of rows of each class in which each feature is one, by sample weight.",
+        ),
+        FEATURE_LOG_PROB,
+    ];
 }
 
 /// A Bernoulli distribution for every class (row) and feature (column).

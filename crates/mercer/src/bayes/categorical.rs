@@ -29,6 +29,27 @@ params! {
         /// uses the smoothed probability of a count of zero, `error` refuses the row.
         unseen: Unseen = Unseen::Ignore, OneOf(Unseen::VALUES);
     }
+    formula = "argmax_c log P(c) + Σⱼ log θ_cj(xⱼ),  θ_cj(v) = (N_cjv + α) / (N_cj + α kⱼ)";
+    lecture = 5;
+    attributes = [
+        CLASS_COUNT,
+        CLASS_LOG_PRIOR,
+        of_field(
+            "category_count_",
+            "columns",
+            "column_counts",
+            "list of ndarray of shape (n_classes, n_categories)",
+            "For each feature, the count of each category in each class.",
+        ),
+        of_field(
+            "feature_log_prob_",
+            "columns",
+            "column_log_probabilities",
+            "list of ndarray of shape (n_classes, n_categories)",
+            "For each feature, the logarithm of the smoothed probability `θ` of each category given each class.",
+        ),
+        of_field("n_categories_", "columns", "category_counts", PER_FEATURE, "Number of categories of each feature."),
+    ];
 }
 
 /// A categorical distribution for every feature and class.

@@ -21,13 +21,34 @@ params! {
     pub struct ComplementNb {
         ..AlphaParam(per_feature);
         ..ForceAlpha;
-        /// Kept for likeness with its siblings; the scores use no priors.
+        /// Accepted for compatibility with scikit-learn; the scores use no priors.
         fit_prior: bool = true, Any;
-        /// Class priors in class order; the scores use none.
+        /// Prior class probabilities, in class order. Accepted for compatibility with scikit-learn; the scores use
+        /// no priors.
         class_prior: Vec<f64> = Vec::new(), Simplex;
         /// Divide the weights of every class by their sum, as in Rennie et al. (2003), table 4, step 5.
         norm: bool = false, Any;
     }
+    formula = "argmax_c −Σⱼ xⱼ log θ̃_cj,  θ̃_cj = (αⱼ + Σ_{d≠c} N_dj) / Σₖ (αₖ + Σ_{d≠c} N_dk)";
+    lecture = 5;
+    attributes = [
+        CLASS_COUNT,
+        CLASS_LOG_PRIOR,
+        FEATURE_COUNT,
+        of_field(
+            "feature_all_",
+            "counts",
+            "sum_over_classes",
+            PER_FEATURE,
+            "Total count of each feature in all classes.",
+        ),
+        field(
+            "feature_log_prob_",
+            "log_probabilities",
+            PER_CLASS_AND_FEATURE,
+            "Weight of a count in the score of each class: `−log θ̃`, normalized if `norm` is set.",
+        ),
+    ];
 }
 
 /// The complement weights of every class (row).

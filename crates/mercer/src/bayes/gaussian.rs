@@ -29,6 +29,20 @@ params! {
         /// (`sample`, unbiased).
         variance: Variance = Variance::Population, OneOf(Variance::VALUES);
     }
+    formula = "argmax_c log P(c) + Σⱼ log N(xⱼ; μ_cj, σ²_cj)";
+    lecture = 4;
+    attributes = [
+        CLASS_COUNT,
+        of_field("class_prior_", "log_priors", "exp", PER_CLASS, "Prior probability of each class."),
+        field("theta_", "means", PER_CLASS_AND_FEATURE, "Mean `μ` of each feature in each class."),
+        field(
+            "var_",
+            "variances",
+            PER_CLASS_AND_FEATURE,
+            "Variance `σ²` of each feature in each class, smoothing included.",
+        ),
+        field("epsilon_", "smoothing", "float", "Value added to all variances."),
+    ];
 }
 
 /// A normal density for every class (row) and feature (column).

@@ -24,6 +24,9 @@ params! {
         ..ForceAlpha;
         ..PriorParams;
     }
+    formula = "argmax_c log P(c) + Σⱼ xⱼ log θ_cj,  θ_cj = (N_cj + αⱼ) / Σₖ (N_ck + αₖ)";
+    lecture = 5;
+    attributes = [CLASS_COUNT, CLASS_LOG_PRIOR, FEATURE_COUNT, FEATURE_LOG_PROB];
 }
 
 /// A multinomial distribution for every class (row).

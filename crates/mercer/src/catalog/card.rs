@@ -2,7 +2,7 @@
 
 use super::Estimator;
 use crate::model::sklearn::{ExtraParameter, VERBOSE_PLAN, WARM_START};
-use crate::model::{Sklearn, Spec};
+use crate::model::{Attribute, Sklearn, Spec};
 use crate::preprocess::Reads;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -19,8 +19,12 @@ pub struct Card {
     pub doc: &'static str,
     /// What a fit computes, as a formula.
     pub formula: &'static str,
+    /// The number of the lecture that explains it.
+    pub lecture: usize,
     /// Its parameters.
     pub specs: &'static [Spec],
+    /// The documented attributes of its fitted model.
+    pub attributes: &'static [Attribute],
     /// How scikit-learn's class of the same name differs.
     pub sklearn: &'static Sklearn,
     /// How it learns.
@@ -44,7 +48,7 @@ pub enum Learns {
 }
 
 impl Learns {
-    /// The name in JSON, in Python and on the reference pages.
+    /// The name in JSON and in Python.
     pub fn name(self) -> &'static str {
         match self {
             Learns::Statistics => "statistics",
@@ -52,13 +56,32 @@ impl Learns {
             Learns::Solver => "solver",
         }
     }
+
+    /// How a fit reads the rows, for users.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Learns::Statistics => {
+                "The fit computes sufficient statistics in one pass over the rows. Statistics of several tables can be \
+                 merged, and rows can be added or removed later."
+            }
+            Learns::Rounds => {
+                "The fit is iterative and reads the rows once per iteration, so that the training data need not fit \
+                 into memory."
+            }
+            Learns::Solver => {
+                "The fit is computed by a solver that holds the training rows in memory."
+            }
+        }
+    }
 }
 
-/// An enum whose variants have names for JSON, Python and the reference pages.
+/// An enum whose variants have names for JSON and Python, and sentences for the reference pages.
 macro_rules! named {
     (
         $(#[doc = $doc:literal])+
-        pub enum $Name:ident { $($(#[doc = $arm_doc:literal])+ $Arm:ident = $name:literal,)+ }
+        pub enum $Name:ident {
+            $($(#[doc = $arm_doc:literal])+ $Arm:ident = $name:literal: $sentence:literal,)+
+        }
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,9 +91,14 @@ macro_rules! named {
             /// All variants, in order.
             pub const ALL: &'static [$Name] = &[$($Name::$Arm),+];
 
-            /// The name in JSON, in Python and on the reference pages.
+            /// The name in JSON and in Python.
             pub fn name(self) -> &'static str {
                 match self { $($Name::$Arm => $name,)+ }
+            }
+
+            /// What it means for users, in a sentence.
+            pub fn sentence(self) -> &'static str {
+                match self { $($Name::$Arm => $sentence,)+ }
             }
         }
 
@@ -93,47 +121,67 @@ named! {
     /// estimator can be fitted.
     pub enum Capability {
         /// [`Classifier`](crate::model::Classifier).
-        Classifier = "classifier",
+        Classifier = "classifier":
+            "It predicts classes (`predict`).",
         /// [`Probabilistic`](crate::model::Probabilistic): `predict_proba`.
-        Probabilistic = "probabilistic",
+        Probabilistic = "probabilistic":
+            "It predicts class probabilities (`predict_proba`).",
         /// [`Probabilistic`](crate::model::Probabilistic) if the parameters request calibrated probabilities.
-        Calibrated = "calibrated",
+        Calibrated = "calibrated":
+            "It predicts class probabilities (`predict_proba`) if its parameters request them.",
         /// [`Generative`](crate::model::Generative): densities and sampling.
-        Generative = "generative",
+        Generative = "generative":
+            "It models the density of the rows: it scores outliers (`log_density`, `is_outlier`) and draws samples (`sample`).",
         /// [`FactorizedLikelihood`](crate::model::FactorizedLikelihood): one likelihood factor per column.
-        FactorizedLikelihood = "factorized-likelihood",
+        FactorizedLikelihood = "factorized-likelihood":
+            "It explains a prediction by the likelihood factor of every feature (`explain`).",
         /// [`AdditiveScores`](crate::model::AdditiveScores): class scores with one term per column.
-        AdditiveScores = "additive-scores",
+        AdditiveScores = "additive-scores":
+            "It explains a prediction by the term of every feature in the class scores (`explain`).",
         /// [`Discriminant`](crate::model::Discriminant): class means and Mahalanobis distances.
-        Discriminant = "discriminant",
+        Discriminant = "discriminant":
+            "It computes Mahalanobis distances from the class means (`mahalanobis`).",
         /// [`SupportVectors`](crate::model::SupportVectors): a kernel expansion over stored rows.
-        SupportVectors = "support-vectors",
+        SupportVectors = "support-vectors":
+            "It explains a prediction by the term of every support vector (`explain`).",
         /// [`DecisionFunction`](crate::model::DecisionFunction).
-        DecisionFunction = "decision-function",
+        DecisionFunction = "decision-function":
+            "It has a signed decision function (`decision_function`).",
         /// [`Regressor`](crate::model::Regressor).
-        Regressor = "regressor",
+        Regressor = "regressor":
+            "It predicts regression targets (`predict`).",
         /// [`LinearModel`](crate::model::LinearModel): a regressor with an intercept and coefficients.
-        LinearModel = "linear-model",
+        LinearModel = "linear-model":
+            "It explains a prediction by the term of every feature (`explain`).",
         /// [`CrossValidated`](crate::model::CrossValidated): hyperparameters chosen by cross-validation.
-        CrossValidated = "cross-validated",
+        CrossValidated = "cross-validated":
+            "It chooses hyperparameters by cross-validation during the fit.",
         /// [`OutlierDetector`](crate::model::OutlierDetector).
-        OutlierDetector = "outlier-detector",
+        OutlierDetector = "outlier-detector":
+            "It separates inliers (1) from outliers (-1) (`predict`).",
         /// [`Clusterer`](crate::model::Clusterer).
-        Clusterer = "clusterer",
+        Clusterer = "clusterer":
+            "It assigns rows to clusters (`predict`, `fit_predict`).",
         /// [`Transformer`](crate::model::Transformer).
-        Transformer = "transformer",
+        Transformer = "transformer":
+            "It transforms rows to new features (`transform`).",
         /// Learns one row after the other and continues at any time (`partial_fit`);
         /// see [`Fit::learn_on`](crate::model::Fit::learn_on).
-        Online = "online",
+        Online = "online":
+            "It learns from one batch after the other (`partial_fit`).",
         /// Can start from an earlier model (`warm_start`); see [`Fit::fit_from`](crate::model::Fit::fit_from).
-        WarmStart = "warm-start",
+        WarmStart = "warm-start":
+            "It can start from the model of the previous fit (`warm_start`).",
         /// Reports a memory [`Plan`](crate::model::Plan) before it starts.
-        MemoryPlan = "memory-plan",
+        MemoryPlan = "memory-plan":
+            "It reports its algorithm and the memory it needs before the fit starts.",
         /// The model depends on the order of the training rows.
-        OrderDependent = "order-dependent",
+        OrderDependent = "order-dependent":
+            "The model depends on the order of the training rows.",
         /// Its objective is not convex: a fit reaches one of many local minima, which one depends on the
         /// order of columns and classes.
-        NonConvex = "non-convex",
+        NonConvex = "non-convex":
+            "The objective is not convex: a fit reaches one of many local minima, chosen by `random_state`.",
     }
 }
 
@@ -141,23 +189,32 @@ named! {
     /// What the training rows of an estimator may contain, besides numbers in dense storage.
     pub enum Input {
         /// Missing values (NaN).
-        MissingValues = "missing-values",
+        MissingValues = "missing-values":
+            "Missing values (NaN) are ignored: they have no factor in the likelihood.",
         /// Compressed sparse storage.
-        Sparse = "sparse",
+        Sparse = "sparse":
+            "Sparse matrices are accepted and stay sparse.",
         /// Text columns, as token counts.
-        Text = "text",
+        Text = "text":
+            "Text columns become token counts.",
         /// Text columns that the user names explicitly, as token counts.
-        TextOnRequest = "text-on-request",
+        TextOnRequest = "text-on-request":
+            "Text columns that are named explicitly (`--text COLUMN`) become token counts.",
         /// Several targets per row.
-        MultiOutput = "multi-output",
+        MultiOutput = "multi-output":
+            "A target may have several columns.",
         /// Every value is read as a count.
-        Counts = "counts",
+        Counts = "counts":
+            "Every value is read as a count.",
         /// Every value is read as present or absent.
-        Binary = "binary",
+        Binary = "binary":
+            "Every value is read as present or absent.",
         /// Every value is read as the code of a category.
-        Categories = "categories",
+        Categories = "categories":
+            "Every value is read as the code of a category; columns of strings are encoded.",
         /// Every column has its own type: numeric, categorical or text.
-        Mixed = "mixed",
+        Mixed = "mixed":
+            "Every column has its own type: numeric, categorical or text.",
     }
 }
 

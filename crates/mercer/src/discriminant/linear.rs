@@ -62,6 +62,58 @@ params! {
         /// classes (`sample`).
         variance: Variance = Variance::Population, OneOf(Variance::VALUES);
     }
+    formula = "argmax_c log P(c) − ½ (x − μ_c)ᵀ Σ⁻¹ (x − μ_c)";
+    lecture = 8;
+    attributes = [
+        PRIORS,
+        MEANS,
+        own(
+            "covariance_",
+            "ndarray of shape (n_features, n_features)",
+            "Covariance `Σ` within classes, shrinkage included.",
+        ),
+        of_field(
+            "coef_",
+            "coefficients",
+            "class_contrast",
+            "ndarray of shape (1, n_features) or (n_classes, n_features)",
+            "Weights of the class scores; for two classes their difference.",
+        ),
+        of_field(
+            "intercept_",
+            "intercepts",
+            "class_contrast_of_intercepts",
+            "ndarray of shape (1,) or (n_classes,)",
+            "Intercept of each row of `coef_`.",
+        ),
+        of_field("xbar_", "center", "ravel", PER_FEATURE, "Mean of the class means, weighted by the priors."),
+        field(
+            "scalings_",
+            "axes",
+            "ndarray of shape (n_features, n_components)",
+            "Directions of the projection of `transform`.",
+        ),
+        of_field(
+            "explained_variance_ratio_",
+            "explained_variance_ratio",
+            "ravel",
+            "ndarray of shape (n_components,)",
+            "Fraction of the variance between classes along each direction.",
+        ),
+        of_field("rank_", "rank", "integer", "int", "Numerical rank of the covariance."),
+    ];
+    sklearn {
+        positional: &[
+            "solver",
+            "shrinkage",
+            "priors",
+            "n_components",
+            "store_covariance",
+            "tol",
+            "covariance_estimator",
+        ],
+        extra: &[COVARIANCE_ESTIMATOR],
+    }
 }
 
 /// The class means and the shared covariance.

@@ -46,6 +46,30 @@ params! {
         /// Divisor of the scatter matrix of a class: its weight (`population`) or its weight less one (`sample`).
         variance: Variance = Variance::Population, OneOf(Variance::VALUES);
     }
+    formula = "argmax_c log P(c) − ½ log det Σ_c − ½ (x − μ_c)ᵀ Σ_c⁻¹ (x − μ_c)";
+    lecture = 8;
+    attributes = [
+        PRIORS,
+        MEANS,
+        of_field(
+            "covariance_",
+            "covariances",
+            "list_of",
+            "list of ndarray of shape (n_features, n_features)",
+            "Covariance `Σ_c` of each class.",
+        ),
+        of_field("ranks_", "ranks", "integers", PER_CLASS, "Numerical rank of each covariance."),
+        of_field(
+            "log_determinants_",
+            "log_determinants",
+            "ravel",
+            PER_CLASS,
+            "Logarithm of the determinant of each covariance.",
+        ),
+    ];
+    sklearn {
+        extra: &[COVARIANCE_ESTIMATOR],
+    }
 }
 
 /// One Gaussian per class.

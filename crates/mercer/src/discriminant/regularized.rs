@@ -101,6 +101,32 @@ params! {
         /// Divisor of the scatter matrix of a class: its weight (`population`) or its weight less one (`sample`).
         variance: Variance = Variance::Population, OneOf(Variance::VALUES);
     }
+    formula = "argmax_c log P(c) − ½ log det S_c − ½ (x − μ_c)ᵀ S_c⁻¹ (x − μ_c),  S_c = (1 − λ) Σ_c + λ diag Σ_c";
+    lecture = 8;
+    attributes = [
+        PRIORS,
+        MEANS,
+        of_field(
+            "covariance_",
+            "covariances",
+            "list_of",
+            "list of ndarray of shape (n_features, n_features)",
+            "Covariance `Σ_c` of each class.",
+        ),
+        of_field("ranks_", "ranks", "integers", PER_CLASS, "Numerical rank of each covariance."),
+        of_field(
+            "log_determinants_",
+            "log_determinants",
+            "ravel",
+            PER_CLASS,
+            "Logarithm of the determinant of each covariance.",
+        ),
+        own(
+            "shrinkage_",
+            "float or None",
+            "Shrinkage intensity `λ`, given or estimated; `None` for the strategy `friedman`.",
+        ),
+    ];
 }
 
 /// One Gaussian per class, with a shrunk covariance.

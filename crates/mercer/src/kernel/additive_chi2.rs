@@ -23,6 +23,9 @@ params! {
         /// Distance between frequencies. `None` uses the best one for a `sample_steps` of 1, 2 or 3.
         sample_interval: Option<f64> = None, Above(0.0);
     }
+    formula = "φ(x)·φ(z) ≈ Σⱼ 2 xⱼ zⱼ / (xⱼ + zⱼ)";
+    lecture = 13;
+    attributes = [own("sample_interval_", "float", "Distance between the sampled frequencies.")];
 }
 
 /// Frequencies.

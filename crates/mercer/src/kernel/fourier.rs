@@ -62,6 +62,23 @@ params! {
         directions: Directions = Directions::Gaussian, OneOf(Directions::VALUES);
         ..RandomState;
     }
+    formula = "φₖ(x) = √(2/M) cos(wₖ·x + bₖ),  w ~ N(0, 2γI),  b ~ U[0, 2π)";
+    lecture = 13;
+    attributes = [
+        own(
+            "random_weights_",
+            "ndarray of shape (n_features, n_components)",
+            "Random directions `w`, one column per component.",
+        ),
+        own("random_offset_", "ndarray of shape (n_components,)", "Random phases `b`."),
+        own("gamma_", "float", "The `gamma` of the kernel."),
+        own(
+            "error_",
+            "float or None",
+            "Measured root mean square error of the kernel values, if an `error` was given.",
+        ),
+        of_model("n_components_", "output_count_of_model", "int", "Number of features after the transformation."),
+    ];
 }
 
 /// Random directions and phases.

@@ -69,6 +69,53 @@ params! {
         basis: Basis = Basis::Symmetric, OneOf(Basis::VALUES);
         ..RandomState;
     }
+    formula = "φ(x) = K(z, z)^(−½) K(z, x)  for landmarks z";
+    lecture = 13;
+    attributes = [
+        of_field(
+            "components_",
+            "expansion",
+            "expansion_rows",
+            "ndarray or sparse matrix of shape (n_components, n_features)",
+            "Landmarks `z`.",
+        ),
+        of_field(
+            "component_indices_",
+            "support",
+            "int64",
+            "ndarray of shape (n_components,)",
+            "Indices of the landmarks in the training data.",
+        ),
+        field(
+            "normalization_",
+            "coefficients",
+            "ndarray of shape (n_components, n_components)",
+            "Normalization `K(z, z)^(−½)`, or the inverse Cholesky factor.",
+        ),
+        own("rank_", "int", "Numerical rank of the kernel matrix of the landmarks."),
+        field("error_", "relative_trace_error", "float", "Relative trace error of the approximation."),
+        of_model("n_components_", "output_count_of_model", "int", "Number of features after the transformation."),
+    ];
+    sklearn {
+        positional: &["kernel"],
+        extra: &[
+            N_JOBS,
+            honored(
+                "kernel_params",
+                "dict | None",
+                "None",
+                "Keyword arguments of a kernel that is a Python function; for other kernels `gamma`, `coef0` and `degree`.",
+            ),
+        ],
+        // The dictionary `kernel_params` supplies what is `None`.
+        restated: &[
+            restated("coef0", "float | None", "None", "`None` is 1."),
+            restated("degree", "int | None", "None", "`None` is 3."),
+        ],
+        spellings: &[POLYNOMIAL, default_if("coef0", "None"), default_if("degree", "None")],
+        translations: &[Translation::KernelParamsSupplyMissing],
+        kernel_of_two_rows: true,
+    }
 }
 
 /// Landmarks, and the normalization of kernel values with them.

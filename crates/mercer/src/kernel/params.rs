@@ -34,7 +34,7 @@ macro_rules! KernelParams {
             /// kernel narrower and the fitted function more flexible.
             #[doc = $none]
             gamma: $Gamma = $gamma, AtLeast(0.0);
-            /// Constant term of the kernels `poly` and `sigmoid`. Other kernels ignore it.
+            /// Independent term of the kernels `poly` and `sigmoid`. Other kernels ignore it.
             coef0: f64 = $coef0, Any;
         } }
     };

@@ -75,8 +75,22 @@ params! {
         kernel: bool = false, Any;
         /// Coefficient of the inner product in the polynomial kernel.
         gamma: f64 = 1.0, AtLeast(0.0);
-        /// Additive constant of the polynomial kernel `(gamma x·z + coef0)^degree`.
+        /// Independent term of the polynomial kernel `(gamma x·z + coef0)^degree`.
         coef0: f64 = 1.0, AtLeast(0.0);
+    }
+    formula = "φ(x) = (1, x₁, …, xₙ, x₁², x₁x₂, …),  all monomials up to the degree";
+    lecture = 13;
+    attributes = [
+        of_model(
+            "powers_",
+            "powers",
+            "ndarray of shape (n_output_features_, n_features)",
+            "Exponent of each feature in each monomial.",
+        ),
+        of_model("n_output_features_", "output_count_of_model", "int", "Number of monomials."),
+    ];
+    sklearn {
+        positional: &["degree"],
     }
 }
 

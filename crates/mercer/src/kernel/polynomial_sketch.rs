@@ -24,12 +24,24 @@ params! {
         gamma: f64 = 1.0, AtLeast(0.0);
         /// Degree of the polynomial kernel.
         degree: usize = 2, Between(1.0, 1000.0);
-        /// Additive constant of the polynomial kernel `(gamma x·z + coef0)^degree`.
+        /// Independent term of the polynomial kernel `(gamma x·z + coef0)^degree`.
         coef0: f64 = 0.0, AtLeast(0.0);
         /// Number of features. The approximation error is inversely proportional to its square root.
         n_components: usize = 100, Between(1.0, 1e9);
         ..RandomState;
     }
+    formula = "E φ(x)·φ(z) = (γ x·z + c₀)ᵈ,  φ the convolution of d count sketches";
+    lecture = 13;
+    attributes = [
+        of_field(
+            "indexHash_",
+            "index_hash",
+            "array",
+            "ndarray of shape (degree, n_features)",
+            "Component to which each count sketch adds each feature.",
+        ),
+        field("bitHash_", "bit_hash", "ndarray of shape (degree, n_features)", "Sign with which it adds it, 1 or -1."),
+    ];
 }
 
 /// Places and signs for every factor of the product.

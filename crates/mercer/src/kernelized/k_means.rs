@@ -30,6 +30,17 @@ params! {
         tol: f64 = 1e-6, AtLeast(0.0);
         ..RandomState;
     }
+    formula = "min Σᵢ ‖φ(xᵢ) − μ_c(i)‖²  over the clusters c(i)";
+    lecture = 13;
+    attributes = [
+        of_field("labels_", "labels", "int32", "ndarray of shape (n_rows,)", "Cluster of each training row."),
+        own("inertia_", "float", "Sum of the squared distances of the rows from the means of their clusters."),
+        own("cluster_weights_", "ndarray of shape (n_clusters,)", "Total sample weight of each cluster."),
+        own("n_iter_", "int", "Number of iterations of the best run."),
+    ];
+    sklearn {
+        spellings: &[POLYNOMIAL],
+    }
 }
 
 /// The means of the clusters as kernel expansions over their rows.

@@ -20,6 +20,9 @@ const FOUND: f64 = 1e-12;
 /// Matrices up to this size get a full eigendecomposition.
 const SMALL: usize = 400;
 
+/// The reason why options of an iterative eigensolver have no effect.
+const TO_ROUNDING: &str = "eigenvectors are computed to rounding by the fastest suitable method.";
+
 params! {
     /// Kernel principal component analysis: the directions of largest variance in the space of a kernel.
     pub struct KernelPca {
@@ -30,6 +33,44 @@ params! {
         fit_inverse_transform: bool = false, Any;
         /// Regularization strength of the inverse transform. Larger values make it smoother.
         alpha: f64 = 1.0, AtLeast(0.0);
+    }
+    formula = "K̃ uₖ = λₖ uₖ,  zₖ(x) = Σᵢ uₖᵢ K̃(xᵢ, x) / √λₖ,  K̃ the centered kernel";
+    lecture = 13;
+    attributes = [
+        own(
+            "eigenvalues_",
+            "ndarray of shape (n_components,)",
+            "Eigenvalues `λ` of the centered kernel matrix, in decreasing order.",
+        ),
+        of_model(
+            "eigenvectors_",
+            "kernel_eigenvectors",
+            "ndarray of shape (n_rows, n_components)",
+            "Eigenvectors `u` of the centered kernel matrix.",
+        ),
+        of_field("gamma_", "function", "kernel_gamma", "float", "The `gamma` of the kernel."),
+        X_FIT,
+    ];
+    sklearn {
+        positional: &["n_components"],
+        extra: &[
+            N_JOBS,
+            NO_RANDOM_STATE,
+            COPY_X,
+            KERNEL_PARAMS,
+            ignored(
+                "eigen_solver",
+                &["\"auto\"", "\"dense\"", "\"arpack\"", "\"randomized\""],
+                "\"auto\"",
+                TO_ROUNDING,
+            ),
+            ignored("tol", FLOAT, "0", TO_ROUNDING),
+            ignored("max_iter", INT_OR_NONE, "None", TO_ROUNDING),
+            ignored("iterated_power", INT_OR_AUTO, "\"auto\"", TO_ROUNDING),
+            ignored("remove_zero_eig", BOOL, "False", "components with zero eigenvalue are always removed."),
+        ],
+        spellings: &[POLYNOMIAL],
+        kernel_of_two_rows: true,
     }
 }
 

@@ -38,6 +38,27 @@ params! {
         shuffle: bool = true, Any;
         ..RandomState;
     }
+    formula = "if yᵢ f(xᵢ) ≤ 0:  f ← f + yᵢ K(xᵢ, ·),  b ← b + yᵢ";
+    lecture = 14;
+    attributes = [
+        SUPPORT,
+        SUPPORT_VECTORS,
+        SUPPORT_COUNT,
+        field(
+            "dual_coef_",
+            "coefficients",
+            "ndarray of shape (n_decisions, n_support)",
+            "Coefficients of the support vectors in each decision function.",
+        ),
+        EXPANSION_INTERCEPTS,
+        LINEAR_KERNEL_WEIGHTS,
+        own("mistakes_", "ndarray of shape (n_iter_,)", "Number of mistakes of all decision functions in each epoch."),
+        EPOCHS,
+        own("dropped_", "int", "Number of support vectors removed because of the budget."),
+    ];
+    sklearn {
+        spellings: &[POLYNOMIAL],
+    }
 }
 
 /// One kernel expansion per class; a single one for two classes.

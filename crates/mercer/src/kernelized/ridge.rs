@@ -65,6 +65,34 @@ params! {
         /// Maximum number of iterations of `cg` and `approx`.
         max_iter: usize = 500, Between(1.0, 1e9);
     }
+    formula = "min Σᵢ (yᵢ − f(xᵢ))² + α‖f‖²,  f(x) = Σᵢ cᵢ K(xᵢ, x)";
+    lecture = 13;
+    attributes = [
+        X_FIT,
+        of_model(
+            "dual_coef_",
+            "dual_coefficients_by_target",
+            "ndarray of shape (n_rows,) or (n_rows, n_targets)",
+            "Coefficients `c` of the kernel expansion.",
+        ),
+        own(
+            "leave_one_out_error_",
+            "float or None",
+            "Mean squared leave-one-out error; `None` if it was not computed.",
+        ),
+        own(
+            "scale_",
+            "float",
+            "Scale of the kernel under which the targets are a Gaussian process: `yᵀ(K + αI)⁻¹y / n`.",
+        ),
+        own("n_iter_", "int", "Number of iterations of the solver; 1 for a factorization."),
+    ];
+    sklearn {
+        positional: &["alpha"],
+        extra: &[KERNEL_PARAMS],
+        spellings: &[POLYNOMIAL],
+        kernel_of_two_rows: true,
+    }
 }
 
 /// The fitted function as a kernel expansion.

@@ -17,6 +17,18 @@ params! {
     pub struct LinearRegression {
         ..FitIntercept;
     }
+    formula = "min Σᵢ (yᵢ − w·xᵢ − b)²";
+    lecture = 9;
+    attributes = [
+        COEF_BY_TARGET,
+        INTERCEPT_BY_TARGET,
+        own("rank_", "int", "Numerical rank of the features, scaled to unit norm."),
+        own("condition_", "float", "Upper bound on the condition number of the features, scaled to unit norm."),
+        own("residual_squares_", "float", "Sum of squared residuals."),
+    ];
+    sklearn {
+        extra: &[N_JOBS, COPY_X, POSITIVE, ignored("tol", FLOAT, "1e-06", EXACT)],
+    }
 }
 
 /// A fitted linear regression.

@@ -53,6 +53,33 @@ params! {
         /// Maximum number of iterations.
         max_iter: usize = 1000, AtLeast(1.0);
     }
+    formula = "min ½‖w‖² − C Σᵢ log P(yᵢ | xᵢ),  P(c | x) = exp(w_c·x + b_c) / Σₖ exp(wₖ·x + bₖ)";
+    lecture = 10;
+    attributes = [CLASS_COEF, CLASS_INTERCEPT, ITERATIONS];
+    sklearn {
+        positional: &["penalty"],
+        extra: &[
+            VERBOSE_LEVEL,
+            N_JOBS,
+            NO_RANDOM_STATE,
+            LOGISTIC_SOLVER,
+            LOGISTIC_DUAL,
+            ignored("intercept_scaling", FLOAT, "1", UNPENALIZED_INTERCEPT),
+        ],
+        // A given `l1_ratio` must have an effect, as in scikit-learn, unless a penalty is given too: the default of the
+        // penalty is therefore a value that users do not write.
+        restated: &[
+            restated(
+                "penalty",
+                "Literal[\"l2\", \"l1\", \"elasticnet\", \"none\", \"deprecated\"] | None",
+                "\"deprecated\"",
+                "`None` is `none`. The default of scikit-learn, `deprecated`, lets `l1_ratio` choose: 0 is `l2`, 1 is `l1`, values between are `elasticnet`.",
+            ),
+            restated("l1_ratio", "float | None", "0.0", "`None` is 0."),
+        ],
+        spellings: &[NO_PENALTY, default_if("penalty", "\"deprecated\""), spelled("l1_ratio", "None", "0.0")],
+        translations: &[Translation::L1RatioChoosesPenalty],
+    }
 }
 
 /// A linear function of the columns for the log odds of each class.

@@ -94,6 +94,48 @@ params! {
         /// each.
         refit: bool = true, Any;
     }
+    formula = "max_C Σ_f score_f(w, b),  (w, b) = argmin ½‖w‖² − C Σ_{i∉f} log P(yᵢ | xᵢ) for every fold f";
+    lecture = 10;
+    attributes = [
+        CLASS_COEF,
+        CLASS_INTERCEPT,
+        own("C_", "float", "Chosen inverse regularization strength; without `refit`, the mean over the folds."),
+        own("l1_ratio_", "float", "Chosen fraction of the L1 penalty."),
+        own("Cs_", "ndarray of shape (n_cs,)", "Candidate inverse regularization strengths."),
+        own("l1_ratios_", "ndarray of shape (n_l1_ratios,)", "Candidate fractions of the L1 penalty."),
+        own("scores_", "ndarray of shape (n_folds, n_l1_ratios, n_cs)", "Score of each fold."),
+        own("n_iter_", "ndarray of shape (n_folds, n_l1_ratios, n_cs)", "Number of iterations of each fit."),
+        own(
+            "coefs_paths_",
+            "ndarray of shape (n_folds, n_l1_ratios, n_cs, n_classes, n_features + 1)",
+            "Coefficients of each fit, intercepts last; empty beyond ten million of them.",
+        ),
+    ];
+    sklearn {
+        extra: &[
+            VERBOSE_LEVEL,
+            N_JOBS,
+            NO_RANDOM_STATE,
+            LOGISTIC_SOLVER,
+            LOGISTIC_DUAL,
+            ignored("intercept_scaling", FLOAT, "1.0", UNPENALIZED_INTERCEPT),
+            only(
+                "use_legacy_attributes",
+                "False",
+                &["\"warn\""],
+                "Repeat the cross-validation results for every class.",
+                "read C_, scores_ and coefs_paths_ as scikit-learn 1.10 has them",
+            ),
+        ],
+        spellings: &[
+            default_if("penalty", "\"deprecated\""),
+            default_if("l1_ratios", "\"warn\""),
+            default_if("l1_ratios", "\"deprecated\""),
+            default_if("scoring", "None"),
+            default_if("scoring", "\"warn\""),
+            default_if("scoring", "\"deprecated\""),
+        ],
+    }
 }
 
 choice! {

@@ -35,6 +35,33 @@ params! {
         /// (`evidence`), jointly over all targets.
         alpha_from: AlphaFrom = AlphaFrom::Given, OneOf(AlphaFrom::VALUES);
     }
+    formula = "min Σᵢ (yᵢ − w·xᵢ − b)² + α‖w‖²";
+    lecture = 9;
+    attributes = [
+        COEF_BY_TARGET,
+        INTERCEPT_BY_TARGET,
+        own("alpha_", "float", "Regularization strength, given or chosen by the evidence."),
+        own("noise_variance_", "float", "Residual variance that maximizes the evidence."),
+        own("log_evidence_", "float", "Logarithm of the evidence `p(y | alpha, noise_variance)`; 0 without a penalty."),
+        own("effective_degrees_", "float", "Effective degrees of freedom `Σ λ / (λ + α)`."),
+        of_model("n_iter_", "one_iteration", "int", "1: the normal equations are solved directly."),
+    ];
+    sklearn {
+        positional: &["alpha"],
+        extra: &[
+            NO_RANDOM_STATE,
+            COPY_X,
+            POSITIVE,
+            ignored("tol", FLOAT, "0.0001", EXACT),
+            ignored("max_iter", INT_OR_NONE, "None", EXACT),
+            ignored(
+                "solver",
+                &["\"auto\"", "\"svd\"", "\"cholesky\"", "\"lsqr\"", "\"sparse_cg\"", "\"sag\"", "\"saga\"", "\"lbfgs\""],
+                "\"auto\"",
+                "the normal equations are solved exactly for every value.",
+            ),
+        ],
+    }
 }
 
 /// A fitted ridge regression.

@@ -22,12 +22,53 @@ const ROWS_PER_TASK: usize = 64 * ROWS_PER_PANEL;
 /// The candidates if `alphas` is empty.
 const DEFAULT_ALPHAS: [f64; 3] = [0.1, 1.0, 10.0];
 
+/// The remedy for other criteria than the leave-one-out error.
+const GRID_SEARCH: &str = "use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})";
+
 params! {
     /// Ridge regression with the regularization strength chosen by leave-one-out cross-validation.
     pub struct RidgeCv {
         /// Candidate regularization strengths. The default, an empty list, tries 0.1, 1 and 10.
         alphas: Vec<f64> = Vec::new(), AtLeast(0.0);
         ..FitIntercept;
+    }
+    formula = "min_α Σᵢ ((yᵢ − ŷᵢ) / (1 − hᵢ))²,  ŷ from ridge regression with α, leverage hᵢ";
+    lecture = 9;
+    attributes = [
+        COEF,
+        INTERCEPT,
+        own("alpha_", "float", "Chosen regularization strength."),
+        own("alphas_", "ndarray of shape (n_alphas,)", "Candidate regularization strengths."),
+        own("errors_", "ndarray of shape (n_alphas,)", "Leave-one-out mean squared error of each candidate."),
+        own("best_score_", "float", "Minus the smallest of these errors."),
+    ];
+    sklearn {
+        positional: &["alphas"],
+        extra: &[
+            only(
+                "scoring",
+                "None",
+                &["\"neg_mean_squared_error\""],
+                "Metric of the leave-one-out predictions: the squared error.",
+                GRID_SEARCH,
+            ),
+            only("cv", "None", &[], "Cross-validation scheme: leave-one-out.", GRID_SEARCH),
+            ignored("gcv_mode", &["\"auto\"", "\"svd\"", "\"eigen\"", "None"], "None", EXACT),
+            only(
+                "store_cv_results",
+                "False",
+                &[],
+                "Store the error of every row for every alpha.",
+                "fit Ridge with each alpha to see its predictions",
+            ),
+            only(
+                "alpha_per_target",
+                "False",
+                &[],
+                "Choose alpha for each target separately.",
+                "fit one estimator per target",
+            ),
+        ],
     }
 }
 

@@ -111,6 +111,13 @@ params! {
         /// (two isotonic fits, one per assumed label). The last two need more rows and adapt to any monotonic shape.
         calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::VALUES);
     }
+    formula = "min ½‖w‖² + C Σᵢ max(0, 1 − yᵢ(w·xᵢ + b))ᵖ,  p = 1 (hinge) or 2 (squared hinge)";
+    lecture = 11;
+    attributes = [CLASS_COEF, CLASS_INTERCEPT, ITERATIONS, CONVERGED];
+    sklearn {
+        positional: &["penalty", "loss"],
+        extra: &[VERBOSE_LEVEL, NO_RANDOM_STATE],
+    }
 }
 
 /// One hyperplane per class, or a single one for two classes.

@@ -53,6 +53,12 @@ params! {
         /// Stop at this relative duality gap instead of at `tol`. `None` stops at `tol`.
         gap: Option<f64> = None, Above(0.0);
     }
+    formula = "min ½‖w‖² + C Σᵢ max(0, |yᵢ − w·xᵢ − b| − ε)ᵖ,  p = 1 or 2 (squared loss)";
+    lecture = 11;
+    attributes = [COEF, INTERCEPT, ITERATIONS, CONVERGED];
+    sklearn {
+        extra: &[VERBOSE_LEVEL, NO_RANDOM_STATE],
+    }
 }
 
 /// A linear function of the columns.

@@ -19,9 +19,9 @@ pub use capability::{
 pub use certificate::{Certificate, Fitted, Measured, Status};
 pub use fit::{Accumulate, BoxedParts, Fit, Gathered, InParts, Shape, Statistics, gather};
 pub use monitor::{Convergence, Monitor, Progress, Stop};
-pub use params::sklearn;
 pub(crate) use params::{AlphaParam, FitIntercept, ForceAlpha, PriorParams, Priors, RandomState};
-pub use params::{OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set, shown};
+pub use params::{Attribute, OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set, shown};
+pub use params::{attributes, sklearn};
 pub use plan::Plan;
 pub use rounds::{BoxedRounds, ByRounds, RoundSums, Rounds, fit_by_rounds};
 pub use tree::Tree;

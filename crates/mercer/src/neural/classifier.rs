@@ -31,6 +31,35 @@ params! {
         tol: f64 = 1e-4, Above(0.0);
         ..RandomState;
     }
+    formula = "min −(1/n) Σᵢ log P(yᵢ | xᵢ) + (α/2n) Σₗ ‖Wₗ‖²,  P = softmax of the network output";
+    lecture = 15;
+    attributes = [
+        LAYER_WEIGHTS,
+        LAYER_INTERCEPTS,
+        LOSS,
+        ITERATIONS,
+        LAYERS,
+        of_field(
+            "n_outputs_",
+            "intercepts",
+            "output_count",
+            "int",
+            "Number of units of the output layer: 1 for two classes.",
+        ),
+        of_field(
+            "out_activation_",
+            "intercepts",
+            "classifier_activation",
+            "str",
+            "Activation function of the output layer: `logistic` or `softmax`.",
+        ),
+    ];
+    sklearn {
+        positional: &["hidden_layer_sizes", "activation"],
+        extra: MLP,
+        restated: &[MLP_SOLVER],
+        translations: &[Translation::MaxFunLimitsIterations, Translation::StochasticSolversAreLbfgs],
+    }
 }
 
 /// A fitted multilayer perceptron classifier.

@@ -30,6 +30,28 @@ params! {
         tol: f64 = 1e-4, Above(0.0);
         ..RandomState;
     }
+    formula = "min (1/2n) Σᵢ ‖yᵢ − f(xᵢ)‖² + (α/2n) Σₗ ‖Wₗ‖²,  f the network";
+    lecture = 15;
+    attributes = [
+        LAYER_WEIGHTS,
+        LAYER_INTERCEPTS,
+        LOSS,
+        ITERATIONS,
+        LAYERS,
+        of_model("n_outputs_", "target_count", "int", "Number of targets."),
+        of_model(
+            "out_activation_",
+            "identity_activation",
+            "str",
+            "Activation function of the output layer: `identity`.",
+        ),
+    ];
+    sklearn {
+        positional: &["loss", "hidden_layer_sizes", "activation"],
+        extra: MLP_REGRESSOR,
+        restated: &[MLP_SOLVER],
+        translations: &[Translation::MaxFunLimitsIterations, Translation::StochasticSolversAreLbfgs],
+    }
 }
 
 /// A fitted multilayer perceptron regressor.

@@ -44,6 +44,28 @@ params! {
         /// rows and make no assumption about the shape of the map.
         calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::VALUES);
     }
+    formula = "min ½‖w‖² − νρ + (1/n) Σᵢ ξᵢ  subject to  yᵢ(w·φ(xᵢ) + b) ≥ ρ − ξᵢ, ξᵢ ≥ 0, ρ ≥ 0";
+    lecture = 12;
+    attributes = [
+        SUPPORT,
+        SUPPORT_VECTORS,
+        CLASS_SUPPORT_COUNT,
+        CLASS_DUAL_COEF,
+        EXPANSION_INTERCEPTS,
+        PAIRWISE_WEIGHTS,
+        CLASS_WEIGHT,
+        SUBPROBLEM_ITERATIONS,
+        FIT_STATUS,
+        own(
+            "equivalent_c_",
+            "ndarray of shape (n_subproblems,)",
+            "The `C` at which C-SVC has the same decision function.",
+        ),
+    ];
+    sklearn {
+        extra: &[NO_RANDOM_STATE],
+        spellings: SUPPORT_VECTOR_CLASSIFIER,
+    }
 }
 
 /// A ν-support vector classifier.

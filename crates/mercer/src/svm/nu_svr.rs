@@ -26,6 +26,22 @@ params! {
         ..KernelParams(svm);
         ..SmoParams;
     }
+    formula = "min ½‖w‖² + C Σᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε) + C n ν ε  over w, b and ε ≥ 0";
+    lecture = 12;
+    attributes = [
+        SUPPORT,
+        SUPPORT_VECTORS,
+        SUPPORT_COUNT,
+        DUAL_COEF,
+        EXPANSION_INTERCEPT,
+        LINEAR_KERNEL_WEIGHTS,
+        ITERATIONS,
+        FIT_STATUS,
+        own("epsilon_", "float", "Half-width `ε` of the insensitive tube."),
+    ];
+    sklearn {
+        spellings: &[POLYNOMIAL],
+    }
 }
 
 /// A regression function as a sum over support vectors, and the width of its tube.

@@ -22,6 +22,28 @@ params! {
         /// fraction of support vectors. Larger values give a smaller region.
         nu: f64 = 0.5, Between(1e-9, 1.0);
     }
+    formula = "min ½‖w‖² − ν n ρ + Σᵢ max(0, ρ − w·φ(xᵢ)),  inlier if w·φ(x) ≥ ρ";
+    lecture = 12;
+    attributes = [
+        SUPPORT,
+        SUPPORT_VECTORS,
+        SUPPORT_COUNT,
+        DUAL_COEF,
+        EXPANSION_INTERCEPT,
+        LINEAR_KERNEL_WEIGHTS,
+        ITERATIONS,
+        FIT_STATUS,
+        of_field(
+            "offset_",
+            "intercepts",
+            "negated",
+            "ndarray of shape (1,)",
+            "Offset `ρ` of the decision function: minus the intercept.",
+        ),
+    ];
+    sklearn {
+        spellings: &[POLYNOMIAL],
+    }
 }
 
 /// A decision function that is positive for inliers, as a sum over support vectors.

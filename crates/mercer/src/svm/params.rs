@@ -18,7 +18,7 @@ param_group! {
         /// Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer kernel
         /// values.
         cache_size: f64 = 256.0, Above(0.0);
-        /// Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that reaches
+        /// Largest number of iterations per binary problem; -1, the default, means no limit. A fit that reaches
         /// the limit returns its current model, marked in the certificate.
         max_iter: i64 = -1, AtLeast(-1.0);
     }

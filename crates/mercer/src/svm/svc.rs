@@ -72,6 +72,33 @@ params! {
         /// start.
         polish: bool = false, Any;
     }
+    formula = "min ½‖w‖² + C Σᵢ ξᵢ  subject to  yᵢ(w·φ(xᵢ) + b) ≥ 1 − ξᵢ, ξᵢ ≥ 0";
+    lecture = 12;
+    attributes = [
+        SUPPORT,
+        SUPPORT_VECTORS,
+        CLASS_SUPPORT_COUNT,
+        CLASS_DUAL_COEF,
+        EXPANSION_INTERCEPTS,
+        PAIRWISE_WEIGHTS,
+        CLASS_WEIGHT,
+        SUBPROBLEM_ITERATIONS,
+        FIT_STATUS,
+        own(
+            "margins_",
+            "ndarray of shape (n_subproblems,)",
+            "Margin `1/‖w‖` of each subproblem: the distance between the hyperplane and the edge of the margin.",
+        ),
+        own(
+            "slacks_",
+            "ndarray of the shape of dual_coef_",
+            "Slack `ξ` of each support vector; above one the row is misclassified.",
+        ),
+    ];
+    sklearn {
+        extra: &[NO_RANDOM_STATE],
+        spellings: SUPPORT_VECTOR_CLASSIFIER,
+    }
 }
 
 impl Svc {

@@ -24,6 +24,21 @@ params! {
         /// nothing. Larger values give fewer support vectors.
         epsilon: f64 = 0.1, AtLeast(0.0);
     }
+    formula = "min ½‖w‖² + C Σᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε)";
+    lecture = 12;
+    attributes = [
+        SUPPORT,
+        SUPPORT_VECTORS,
+        SUPPORT_COUNT,
+        DUAL_COEF,
+        EXPANSION_INTERCEPT,
+        LINEAR_KERNEL_WEIGHTS,
+        ITERATIONS,
+        FIT_STATUS,
+    ];
+    sklearn {
+        spellings: &[POLYNOMIAL],
+    }
 }
 
 /// A regression function as a sum over support vectors.

@@ -147,6 +147,19 @@ params! {
         unseen: Unseen = Unseen::Ignore, OneOf(Unseen::VALUES);
         ..PriorParams;
     }
+    formula = "argmax_c log P(c) + Σⱼ log pⱼ(xⱼ | c)";
+    lecture = 6;
+    attributes = [
+        CLASS_COUNT,
+        CLASS_LOG_PRIOR,
+        own("likelihoods_", "list of dict", "Family and parameters of the likelihood of each column that is not text."),
+        own("texts_", "list of dict", "Multinomial distribution of the terms of each text column."),
+        own(
+            "weights_",
+            "ndarray of shape (n_columns,)",
+            "Weight of each column, then of each text; empty for equal weights.",
+        ),
+    ];
 }
 
 impl Accumulate for MixedNb {

@@ -46,6 +46,12 @@ params! {
         loss: PassiveAggressiveLoss = PassiveAggressiveLoss::Hinge, OneOf(PassiveAggressiveLoss::VALUES);
         ..ClassWeightParam(AtLeast(0.0));
     }
+    formula = "min_w ½‖w − wₜ‖² + Cξ  subject to  yᵢ(w·xᵢ + b) ≥ 1 − ξ, ξ ≥ 0  (PA-I; PA-II: Cξ²)";
+    lecture = 14;
+    attributes = [CLASS_COEF, CLASS_INTERCEPT, EPOCHS, UPDATES];
+    sklearn {
+        extra: &[VERBOSE_LEVEL, N_JOBS],
+    }
 }
 
 params! {
@@ -59,6 +65,12 @@ params! {
         loss: PassiveAggressiveRegressionLoss = PassiveAggressiveRegressionLoss::EpsilonInsensitive, OneOf(PassiveAggressiveRegressionLoss::VALUES);
         /// Residuals up to this size have no loss and make no update.
         epsilon: f64 = 0.1, AtLeast(0.0);
+    }
+    formula = "min_w ½‖w − wₜ‖² + Cξ  subject to  |yᵢ − w·xᵢ − b| ≤ ε + ξ, ξ ≥ 0  (PA-I; PA-II: Cξ²)";
+    lecture = 14;
+    attributes = [COEF, SGD_INTERCEPT, EPOCHS, UPDATES];
+    sklearn {
+        extra: &[VERBOSE_LEVEL],
     }
 }
 

@@ -23,6 +23,13 @@ params! {
         eta0: f64 = 1.0, Above(0.0);
         ..ClassWeightParam(AtLeast(0.0));
     }
+    formula = "if yᵢ(w·xᵢ + b) ≤ 0:  w ← w + η yᵢ xᵢ,  b ← b + η yᵢ";
+    lecture = 14;
+    attributes = [CLASS_COEF, CLASS_INTERCEPT, EPOCHS, UPDATES];
+    sklearn {
+        extra: &[VERBOSE_LEVEL, N_JOBS],
+        spellings: SGD,
+    }
 }
 
 /// The estimator of [`PerceptronModel`].

@@ -24,10 +24,18 @@ params! {
         loss: ClassificationLoss = ClassificationLoss::Hinge, OneOf(ClassificationLoss::VALUES);
         ..PenaltyParams(Penalty::L2);
         ..EpochParams;
-        /// Where `huber` becomes straight, and how near is near enough to the losses with an epsilon.
+        /// Residual beyond which `huber` is linear; residual up to which the losses with `epsilon` in their name are zero.
         epsilon: f64 = 0.1, AtLeast(0.0);
         ..LearningRateParams(LearningRate::Optimal, power_t = 0.5);
         ..ClassWeightParam(AtLeast(0.0));
+    }
+    formula = "min (1/n) Σᵢ ℓ(yᵢ, w·xᵢ + b) + α R(w),  R = ½‖w‖², ‖w‖₁ or a mixture";
+    lecture = 14;
+    attributes = [CLASS_COEF, CLASS_INTERCEPT, EPOCHS, UPDATES];
+    sklearn {
+        positional: &["loss"],
+        extra: &[VERBOSE_LEVEL, N_JOBS],
+        spellings: SGD,
     }
 }
 
@@ -39,9 +47,17 @@ params! {
         loss: SgdRegressionLoss = SgdRegressionLoss::SquaredError, OneOf(SgdRegressionLoss::VALUES);
         ..PenaltyParams(Penalty::L2);
         ..EpochParams;
-        /// Where `huber` becomes straight, and how near is near enough to the losses with an epsilon.
+        /// Residual beyond which `huber` is linear; residual up to which the losses with `epsilon` in their name are zero.
         epsilon: f64 = 0.1, AtLeast(0.0);
         ..LearningRateParams(LearningRate::InvScaling, power_t = 0.25);
+    }
+    formula = "min (1/n) Σᵢ ℓ(yᵢ, w·xᵢ + b) + α R(w),  R = ½‖w‖², ‖w‖₁ or a mixture";
+    lecture = 14;
+    attributes = [COEF, SGD_INTERCEPT, EPOCHS, UPDATES];
+    sklearn {
+        positional: &["loss"],
+        extra: &[VERBOSE_LEVEL],
+        spellings: SGD,
     }
 }
 

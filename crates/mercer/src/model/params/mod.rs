@@ -6,9 +6,11 @@
 //! several estimators share come from [groups](crate::param_group), so that the same parameter has
 //! one text.
 
+pub mod attributes;
 mod groups;
 pub mod sklearn;
 
+pub use self::attributes::Attribute;
 pub use self::sklearn::Sklearn;
 use crate::error::{Error, Result};
 use crate::model::tree::{Tree, TreeError};
@@ -31,7 +33,11 @@ pub trait Params:
     const FORMULA: &'static str;
     /// The parameters in order.
     const SPECS: &'static [Spec];
-    /// How scikit-learn's class of the same name differs in its parameters and attributes.
+    /// The number of the lecture that explains the estimator; 0 for none.
+    const LECTURE: usize;
+    /// The documented attributes of the fitted model.
+    const ATTRIBUTES: &'static [Attribute];
+    /// How the parameters of scikit-learn's class of the same name differ.
     const SKLEARN: Sklearn;
 
     /// Refuses values that are not allowed.
@@ -257,23 +263,31 @@ pub fn shown<T: serde::Serialize>(value: &T) -> String {
 /// Declares the parameters of an estimator. See [`Params`] for what it writes.
 ///
 /// A line `..Group;` inserts the parameters of a [group](crate::param_group) and implements
-/// `From<&Name> for Group` where the group has a struct.
+/// `From<&Name> for Group` where the group has a struct. After the struct follow the `formula`, the number of the
+/// `lecture`, the [`attributes`] of the fitted model, and the differences from scikit-learn as fields of
+/// [`Sklearn`], with the names of those modules in scope.
 #[macro_export]
 macro_rules! params {
     (
         $(#[doc = $doc:literal])+
         pub struct $Name:ident { $($fields:tt)* }
         $(formula = $formula:literal;)?
+        $(lecture = $lecture:literal;)?
+        $(attributes = [$($attribute:expr),* $(,)?];)?
         $(sklearn { $($key:ident: $value:expr),* $(,)? })?
     ) => {
         $crate::params! { @fields
             {
-                $Name [$($doc)+] [concat!($($formula)?)]
+                $Name [$($doc)+] [concat!($($formula)?)] [$crate::params!(@lecture $($lecture)?)]
+                [$($($attribute,)*)?]
                 [$crate::model::Sklearn { $($($key: $value,)*)? ..$crate::model::Sklearn::NONE }]
             }
             [] [] $($fields)*
         }
     };
+
+    (@lecture) => { 0 };
+    (@lecture $number:literal) => { $number };
 
     // A group: its macro hands its parameters back to `@group`.
     (@fields $head:tt $groups:tt $done:tt ..$Group:ident $(($($args:tt)*))?; $($rest:tt)*) => {
@@ -323,7 +337,10 @@ macro_rules! params {
     };
 
     (@fields
-        { $Name:ident [$($doc:literal)+] [$formula:expr] [$sklearn:expr] }
+        {
+            $Name:ident [$($doc:literal)+] [$formula:expr] [$lecture:expr] [$($attribute:expr,)*]
+            [$sklearn:expr]
+        }
         [$($Group:ident { $($member:ident)* })*]
         [$({ [$($field_doc:literal)+] $field:ident ($Type:ty) ($default:expr) ($rule:expr) })*]
     ) => {
@@ -378,7 +395,17 @@ macro_rules! params {
                     rule: $rule,
                 }),*]
             };
-            const SKLEARN: $crate::model::Sklearn = $sklearn;
+            const LECTURE: usize = $lecture;
+            const ATTRIBUTES: &'static [$crate::model::Attribute] = {
+                #[allow(unused_imports)]
+                use $crate::model::attributes::*;
+                &[$($attribute),*]
+            };
+            const SKLEARN: $crate::model::Sklearn = {
+                #[allow(unused_imports)]
+                use $crate::model::sklearn::*;
+                $sklearn
+            };
 
             fn check(&self) -> $crate::Result<()> {
                 use $crate::model::Rule::*;
@@ -474,7 +501,9 @@ mod tests {
             priors: Vec<f64> = Vec::new(), Simplex;
         }
         formula = "y = x";
-        sklearn { positional: &["strength"] }
+        lecture = 9;
+        attributes = [COEF, own("scale_", "float", "Scale.")];
+        sklearn { positional: &["strength"], extra: &[N_JOBS] }
     }
 
     #[test]
@@ -504,7 +533,13 @@ mod tests {
         let names: Vec<&str> = Sample::SPECS.iter().map(|spec| spec.name).collect();
         assert_eq!(names, ["strength", "times", "seed", "priors"]);
         assert_eq!((sampling.times, sampling.seed), (5, None));
-        assert_eq!((Sample::FORMULA, Sample::SKLEARN.positional), ("y = x", &["strength"][..]));
+        assert_eq!((Sample::FORMULA, Sample::LECTURE), ("y = x", 9));
+        assert_eq!(
+            Sample::ATTRIBUTES.iter().map(|a| a.name).collect::<Vec<_>>(),
+            ["coef_", "scale_"]
+        );
+        assert_eq!(Sample::SKLEARN.positional, ["strength"]);
+        assert_eq!(Sample::SKLEARN.extra[0].name, "n_jobs");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! layer, accepted without effect, or refused with a remedy. The Python signature, docstring, stub and the
 //! check at run time are made from these declarations; the CLI does not show them.
 
-/// How scikit-learn's class of the same name differs in its parameters and attributes.
+/// How the parameters of scikit-learn's class of the same name differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Sklearn {
     /// The parameters that scikit-learn takes by position, in its order.
@@ -14,10 +14,10 @@ pub struct Sklearn {
     pub extra: &'static [ExtraParameter],
     /// The parameters whose default or type differs in Python.
     pub restated: &'static [Restated],
-    /// Rules by which parameter values of scikit-learn become ours.
+    /// Values that scikit-learn spells differently.
+    pub spellings: &'static [Spelling],
+    /// Rules that concern several parameters.
     pub translations: &'static [Translation],
-    /// scikit-learn's names of fitted attributes, and how they are derived from the model.
-    pub attributes: &'static [(&'static str, Attribute)],
     /// Whether a kernel that is a Python function is called with two rows; otherwise with two matrices.
     pub kernel_of_two_rows: bool,
 }
@@ -28,8 +28,8 @@ impl Sklearn {
         positional: &[],
         extra: &[],
         restated: &[],
+        spellings: &[],
         translations: &[],
-        attributes: &[],
         kernel_of_two_rows: false,
     };
 }
@@ -63,17 +63,6 @@ pub enum Effect {
     },
 }
 
-impl Effect {
-    /// The name in the catalog of the Python package.
-    pub fn name(self) -> &'static str {
-        match self {
-            Effect::Honored(_) => "honored",
-            Effect::Ignored(_) => "ignored",
-            Effect::Only { .. } => "only",
-        }
-    }
-}
-
 /// A parameter of ours whose default or type differs in Python.
 #[derive(Clone, Copy, Debug)]
 pub struct Restated {
@@ -87,14 +76,48 @@ pub struct Restated {
     pub doc: &'static str,
 }
 
-/// A rule by which parameter values of scikit-learn become ours; implemented in Python.
+/// A value of a parameter that scikit-learn spells differently.
+#[derive(Clone, Copy, Debug)]
+pub struct Spelling {
+    /// The parameter.
+    pub name: &'static str,
+    /// scikit-learn's value, as a Python literal.
+    pub theirs: &'static str,
+    /// Our value, as a Python literal; `None` for our default.
+    pub ours: Option<&'static str>,
+}
+
+/// A value of scikit-learn and ours of the same meaning.
+pub const fn spelled(name: &'static str, theirs: &'static str, ours: &'static str) -> Spelling {
+    Spelling { name, theirs, ours: Some(ours) }
+}
+
+/// A value by which scikit-learn requests the default.
+pub const fn default_if(name: &'static str, theirs: &'static str) -> Spelling {
+    Spelling { name, theirs, ours: None }
+}
+
+/// The spelling of the polynomial kernel in scikit-learn's `pairwise_kernels`.
+pub const POLYNOMIAL: Spelling = spelled("kernel", "\"polynomial\"", "\"poly\"");
+/// No penalty.
+pub const NO_PENALTY: Spelling = spelled("penalty", "None", "\"none\"");
+/// The spellings of scikit-learn's support vector classifiers, where `probability` is deprecated.
+pub const SUPPORT_VECTOR_CLASSIFIER: &[Spelling] = &[
+    POLYNOMIAL,
+    default_if("probability", "\"deprecated\""),
+    default_if("probability", "\"warn\""),
+];
+/// The spellings of the linear models trained by stochastic gradient descent.
+pub const SGD: &[Spelling] = &[NO_PENALTY, default_if("l1_ratio", "None")];
+
+/// A rule by which several parameters of scikit-learn become ours: a function of `base/sklearn_parameters.py`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Translation {
     /// Without a `penalty`, `l1_ratio` chooses it: 0 is `l2`, 1 is `l1`, values between are `elasticnet`. An
     /// infinite `C` is no penalty.
     L1RatioChoosesPenalty,
     /// The dictionary `kernel_params` supplies `gamma`, `coef0` and `degree` where they are `None`.
-    KernelParamsDict,
+    KernelParamsSupplyMissing,
     /// `max_iter` is the smaller of `max_iter` and `max_fun`.
     MaxFunLimitsIterations,
     /// The solvers `adam` and `sgd` are replaced by `lbfgs`, with a warning.
@@ -102,68 +125,13 @@ pub enum Translation {
 }
 
 impl Translation {
-    /// The name in the catalog of the Python package.
-    pub fn name(self) -> &'static str {
+    /// The name of the Python function.
+    pub fn function(self) -> &'static str {
         match self {
-            Translation::L1RatioChoosesPenalty => "l1-ratio-chooses-penalty",
-            Translation::KernelParamsDict => "kernel-params-dict",
-            Translation::MaxFunLimitsIterations => "max-fun-limits-iterations",
-            Translation::StochasticSolversAreLbfgs => "stochastic-solvers-are-lbfgs",
-        }
-    }
-}
-
-/// How a fitted attribute of scikit-learn is derived from the model; implemented in Python.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attribute {
-    /// The rows of the kernel expansion.
-    ExpansionRows,
-    /// The indices of those rows in the training data.
-    ExpansionIndices,
-    /// The coefficients of the kernel expansion.
-    ExpansionCoefficients,
-    /// The same with one column per target, or a vector for one target.
-    ExpansionCoefficientsByTarget,
-    /// The `gamma` of the kernel.
-    KernelGamma,
-    /// The eigenvectors of the centered kernel matrix.
-    KernelEigenvectors,
-    /// The number of layers of a network, input and output included.
-    NumberOfLayers,
-    /// The number of units of the output layer.
-    NumberOfOutputUnits,
-    /// The activation function of the output layer of a classifier: `logistic` or `softmax`.
-    ClassifierActivation,
-    /// The identity activation of the output layer of a regressor.
-    RegressorActivation,
-    /// The number of features of the transformed rows.
-    NumberOfFeaturesOut,
-    /// The exponents of each column in each monomial.
-    Exponents,
-    /// The number one: the equations are solved directly.
-    OneIteration,
-    /// A field of the model by another name.
-    Field(&'static str),
-}
-
-impl Attribute {
-    /// The name in the catalog of the Python package.
-    pub fn name(self) -> &'static str {
-        match self {
-            Attribute::ExpansionRows => "expansion-rows",
-            Attribute::ExpansionIndices => "expansion-indices",
-            Attribute::ExpansionCoefficients => "expansion-coefficients",
-            Attribute::ExpansionCoefficientsByTarget => "expansion-coefficients-by-target",
-            Attribute::KernelGamma => "kernel-gamma",
-            Attribute::KernelEigenvectors => "kernel-eigenvectors",
-            Attribute::NumberOfLayers => "number-of-layers",
-            Attribute::NumberOfOutputUnits => "number-of-output-units",
-            Attribute::ClassifierActivation => "classifier-activation",
-            Attribute::RegressorActivation => "regressor-activation",
-            Attribute::NumberOfFeaturesOut => "number-of-features-out",
-            Attribute::Exponents => "exponents",
-            Attribute::OneIteration => "one-iteration",
-            Attribute::Field(name) => name,
+            Translation::L1RatioChoosesPenalty => "l1_ratio_chooses_penalty",
+            Translation::KernelParamsSupplyMissing => "kernel_params_supply_missing",
+            Translation::MaxFunLimitsIterations => "max_fun_limits_iterations",
+            Translation::StochasticSolversAreLbfgs => "stochastic_solvers_are_lbfgs",
         }
     }
 }
@@ -197,6 +165,16 @@ pub const fn only(
     remedy: &'static str,
 ) -> ExtraParameter {
     ExtraParameter { name, default, effect: Effect::Only { values, remedy }, doc }
+}
+
+/// A parameter of ours whose default or type differs in Python.
+pub const fn restated(
+    name: &'static str,
+    hint: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> Restated {
+    Restated { name, default, hint, doc }
 }
 
 /// Python types of ignored parameters.
@@ -235,6 +213,92 @@ pub const KERNEL_PARAMS: ExtraParameter = honored(
     "dict | None",
     "None",
     "Keyword arguments of a kernel that is a Python function.",
+);
+/// A covariance estimator of scikit-learn.
+pub const COVARIANCE_ESTIMATOR: ExtraParameter = only(
+    "covariance_estimator",
+    "None",
+    &[],
+    "A custom covariance estimator.",
+    "use shrinkage, a number or \"auto\"",
+);
+/// Nonnegative coefficients.
+pub const POSITIVE: ExtraParameter = only(
+    "positive",
+    "False",
+    &[],
+    "Constrain the coefficients to be nonnegative.",
+    "use scipy.optimize.nnls or scikit-learn's class",
+);
+/// The solver of a logistic regression.
+pub const LOGISTIC_SOLVER: ExtraParameter = ignored(
+    "solver",
+    &["\"lbfgs\"", "\"liblinear\"", "\"newton-cg\"", "\"newton-cholesky\"", "\"sag\"", "\"saga\""],
+    "\"lbfgs\"",
+    "every fit converges to the same certified optimum. The intercept is not penalized, as with every solver of \
+     scikit-learn but `liblinear`.",
+);
+/// The dual problem of a logistic regression.
+pub const LOGISTIC_DUAL: ExtraParameter =
+    ignored("dual", BOOL, "False", "the primal and the dual problem have the same optimum.");
+/// The reason why `intercept_scaling` has no effect.
+pub const UNPENALIZED_INTERCEPT: &str = "the intercept is not penalized.";
+/// The reason why the tolerance of an exact solution has no effect.
+pub const EXACT: &str = "the normal equations are solved exactly.";
+
+/// The parameters of multilayer perceptrons that concern stochastic optimization.
+const MLP_PARAMETERS: &[ExtraParameter] = &[
+    only(
+        "loss",
+        "\"squared_error\"",
+        &[],
+        "Loss: half the squared error.",
+        "use scikit-learn's class",
+    ),
+    VERBOSE,
+    ignored("batch_size", INT_OR_AUTO, "\"auto\"", ALL_ROWS),
+    ignored("shuffle", BOOL, "True", ALL_ROWS),
+    ignored(
+        "learning_rate",
+        &["\"constant\"", "\"invscaling\"", "\"adaptive\""],
+        "\"constant\"",
+        LINE_SEARCH,
+    ),
+    ignored("learning_rate_init", FLOAT, "0.001", LINE_SEARCH),
+    ignored("power_t", FLOAT, "0.5", LINE_SEARCH),
+    ignored("momentum", FLOAT, "0.9", LINE_SEARCH),
+    ignored("nesterovs_momentum", BOOL, "True", LINE_SEARCH),
+    ignored("beta_1", FLOAT, "0.9", LINE_SEARCH),
+    ignored("beta_2", FLOAT, "0.999", LINE_SEARCH),
+    ignored("epsilon", FLOAT, "1e-08", LINE_SEARCH),
+    only(
+        "early_stopping",
+        "False",
+        &[],
+        "Stop when the score on held-out rows no longer improves.",
+        "increase alpha, or choose max_iter by cross-validation",
+    ),
+    ignored("validation_fraction", FLOAT, "0.1", "no rows are held out."),
+    ignored("n_iter_no_change", FLOAT, "10", "the fit stops by `tol` or `max_iter`."),
+    honored(
+        "max_fun",
+        "int",
+        "15000",
+        "Maximum number of iterations, as `max_iter`; the smaller of the two applies.",
+    ),
+];
+/// The parameters that only scikit-learn's multilayer perceptron classifier has: all but `loss`.
+pub const MLP: &[ExtraParameter] = MLP_PARAMETERS.split_at(1).1;
+/// The parameters that only scikit-learn's multilayer perceptron regressor has.
+pub const MLP_REGRESSOR: &[ExtraParameter] = MLP_PARAMETERS;
+const ALL_ROWS: &str = "every iteration uses all rows.";
+const LINE_SEARCH: &str = "step sizes are found by a line search.";
+/// The solver of a multilayer perceptron.
+pub const MLP_SOLVER: Restated = restated(
+    "solver",
+    "Literal[\"lbfgs\", \"adam\", \"sgd\"]",
+    "\"lbfgs\"",
+    "`adam` and `sgd` are replaced by `lbfgs`, with a warning.",
 );
 
 /// The parameter of estimators that can start from an earlier model.

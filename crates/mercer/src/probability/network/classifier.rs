@@ -46,6 +46,18 @@ params! {
         augment: bool = false, Any;
         ..AlphaParam;
     }
+    formula = "argmax_c log P(c | parents(c)) + Σⱼ log p(xⱼ | parents(xⱼ))";
+    lecture = 3;
+    attributes = [
+        own("levels_", "list of int", "Number of categories of each column."),
+        own(
+            "parents_",
+            "list of list of int",
+            "Parents of each variable in ascending order; the class is the last variable.",
+        ),
+        own("tables_", "list of ndarray", "`p(code | codes of the parents)` of each variable, in row-major order."),
+        own("score_", "float", "Score of the structure."),
+    ];
 }
 
 /// A network over the columns and, as the last variable, the class.

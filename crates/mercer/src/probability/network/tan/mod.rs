@@ -31,6 +31,15 @@ params! {
         root: usize = 0, Any;
         ..PriorParams;
     }
+    formula = "argmax_c log P(c) + Σⱼ log p(xⱼ | x_parent(j), c),  tree: max Σⱼ I(Xⱼ; X_parent(j) | C)";
+    lecture = 3;
+    attributes = [
+        CLASS_LOG_PRIOR,
+        own("levels_", "list of int", "Number of categories of each column."),
+        own("parents_", "list of int or None", "Index of the parent of each column besides the class."),
+        own("counts_", "ndarray", "Counts of all tables, concatenated by column: parent code, column code, class."),
+        own("log_probabilities_", "ndarray", "`log p(code | code of the parent, class)`, in the order of `counts_`."),
+    ];
 }
 
 /// A tree over the columns and a conditional probability table for each.
