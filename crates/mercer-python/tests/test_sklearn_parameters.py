@@ -44,7 +44,7 @@ def common_classes():
 
 
 COMMON = {name: (ours, theirs) for name, ours, theirs in common_classes()}
-BESIDE = {name: ours for name, (ours, _) in COMMON.items() if getattr(ours, "_beside", None)}
+BESIDE = {name: ours for name, (ours, _) in COMMON.items() if getattr(ours, "_extra_parameters", None)}
 
 #: Parameters whose default differs from that of scikit-learn, and why.
 OTHER_DEFAULTS = {
@@ -99,7 +99,7 @@ def test_positional_parameters_equal_scikit_learn(name):
 def test_defaults_of_python_only_parameters_equal_scikit_learn(name):
     ours, theirs = map(parameters, COMMON[name])
 
-    for parameter in BESIDE[name]._beside:
+    for parameter in BESIDE[name]._extra_parameters:
         if parameter in theirs and (name, parameter) not in OTHER_DEFAULTS:
             assert ours[parameter].default == theirs[parameter].default, parameter
 
@@ -129,7 +129,7 @@ def of_kind(kind):
     return [
         (name, parameter)
         for name, ours in BESIDE.items()
-        for parameter, declared in ours._beside.items()
+        for parameter, declared in ours._extra_parameters.items()
         if isinstance(declared, kind)
     ]
 
@@ -139,7 +139,7 @@ def test_unused_parameters_do_not_change_the_model(name, parameter):
     ours = BESIDE[name]
     expected = fitted_output(ours())
 
-    for value in others(ours._beside[parameter]):
+    for value in others(ours._extra_parameters[parameter]):
         np.testing.assert_array_equal(fitted_output(ours(**{parameter: value})), expected)
 
     _, entry, text = ours.__doc__.partition(f"\n    {parameter} : ")
@@ -160,7 +160,7 @@ def test_invalid_values_of_unused_parameters_are_refused(name, parameter):
 @pytest.mark.parametrize(("name", "parameter"), of_kind(Only))
 def test_values_that_are_not_implemented_are_refused(name, parameter):
     ours = BESIDE[name]
-    declared = ours._beside[parameter]
+    declared = ours._extra_parameters[parameter]
     other = True if False in declared.takes else "another"
 
     for value in declared.takes:
@@ -201,7 +201,7 @@ def test_loaded_model_has_its_core_parameters_and_defaults_for_the_others(tmp_pa
 
 @pytest.mark.parametrize("n_jobs", [1, 3, -1, -2])
 @pytest.mark.parametrize(
-    "name", [name for name, ours in BESIDE.items() if "n_jobs" in ours._beside]
+    "name", [name for name, ours in BESIDE.items() if "n_jobs" in ours._extra_parameters]
 )
 def test_result_does_not_depend_on_the_number_of_threads(name, n_jobs):
     np.testing.assert_array_equal(

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::terminal::{one_line, wrap, wrap_labeled, wrapped_table};
 use crate::session::Session;
 use mercer::Error;
-use mercer::catalog::{CATALOG, Card, card};
+use mercer::catalog::{CATALOG, Card, Input, card};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -21,20 +21,34 @@ pub fn run(args: Models, session: &Session) -> Result<()> {
         return session.print_json(&describe(card));
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{}  (Python: mercer.{})\n{}\n", card.id, card.python, wrap(card.doc, 0))?;
-    let names = |list: Vec<&str>| list.join(", ");
-    let capabilities = names(card.capabilities.iter().map(|can| can.name()).collect());
-    let inputs = names(card.inputs.iter().map(|input| input.name()).collect());
-    writeln!(out, "learns by     {}", card.learns.name())?;
-    writeln!(out, "{}", wrap_labeled("capabilities  ", &capabilities))?;
-    writeln!(out, "{}", wrap_labeled("inputs        ", &format!("numeric, {inputs}")))?;
-    writeln!(out, "\nParameters (--set NAME=VALUE):")?;
+    writeln!(out, "{}  (Python: mercer.{})\n\n{}\n", card.id, card.python, wrap(card.doc, 0))?;
+    writeln!(out, "{}\n", wrap_labeled("    ", card.formula))?;
+    writeln!(out, "{}", wrap(card.learns.sentence(), 0))?;
+    for capability in card.capabilities {
+        writeln!(out, "{}", wrap_labeled("- ", capability.sentence()))?;
+    }
+    writeln!(out, "\n{}", wrap(&format!("Input: {}", inputs(card)), 0))?;
+    if !card.specs.is_empty() {
+        writeln!(out, "\nParameters (--set NAME=VALUE):")?;
+    }
     let defaults = card.defaults();
     for spec in card.specs {
-        writeln!(out, "\n  {} = {}  ({})", spec.name, defaults[spec.name], spec.value_type())?;
+        let declared = format!("{} = {} ({})", spec.name, defaults[spec.name], spec.value_type());
+        writeln!(out, "\n{}", wrap_labeled("  ", &declared))?;
         writeln!(out, "{}", wrap_labeled("      ", spec.doc))?;
     }
     Ok(())
+}
+
+/// What the rows may contain, in sentences.
+pub fn inputs(card: &Card) -> String {
+    let numbers = match card {
+        card if card.accepts(Input::Mixed) => None,
+        card if card.accepts(Input::MissingValues) => Some("Rows of numbers."),
+        _ => Some("Rows of finite numbers; the command line imputes missing values."),
+    };
+    let sentences = card.inputs.iter().map(|input| input.sentence());
+    numbers.into_iter().chain(sentences).collect::<Vec<_>>().join(" ")
 }
 
 fn list(session: &Session) -> Result<()> {
@@ -62,7 +76,7 @@ fn describe(card: &Card) -> Value {
         })
         .collect();
     json!({
-        "id": card.id, "python": card.python, "doc": one_line(card.doc), "learns": card.learns,
+        "id": card.id, "python": card.python, "doc": one_line(card.doc), "formula": card.formula, "learns": card.learns,
         "capabilities": card.capabilities, "inputs": card.inputs, "params": params,
     })
 }

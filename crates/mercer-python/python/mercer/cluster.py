@@ -1,15 +1,21 @@
 """The estimators of ``cluster``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
 
-from .base import Clusterer
+from typing import ClassVar
+
+from .base import Clusterer, sklearn_attributes
 
 __all__ = ["KernelKMeans"]
 
 
 class KernelKMeans(Clusterer):
     """Kernel k-means: clusters of arbitrary shape, around means in the space of a kernel.
+
+    Formula::
+
+        min Σᵢ ‖φ(xᵢ) − μ_c(i)‖²  over the clusters c(i)
 
     Parameters
     ----------
@@ -27,7 +33,7 @@ class KernelKMeans(Clusterer):
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
         ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     n_init : int in [1, 1000000], default=4
         Number of runs from different k-means++ seedings; the run with the smallest inertia is
         returned.
@@ -41,21 +47,43 @@ class KernelKMeans(Clusterer):
 
     Attributes
     ----------
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each training row.
+    inertia_ : float
+        Sum of the squared distances of the rows from the means of their clusters.
+    cluster_weights_ : ndarray of shape (n_clusters,)
+        Total sample weight of each cluster.
+    n_iter_ : int
+        Number of iterations of the best run.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.cluster import KernelKMeans
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(KernelKMeans().fit_predict(X).shape)
+    (4,)
     """
 
     _id = "kernel-k-means"
     _inputs = ("sparse",)
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+    }
+    _fitted_attributes: ClassVar = {
+        "labels_": ("labels", sklearn_attributes.int32),
+    }
 
     def __init__(
         self,

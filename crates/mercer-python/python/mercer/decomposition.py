@@ -1,17 +1,24 @@
 """The estimators of ``decomposition``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
+
+from typing import ClassVar
 
 from numpy.random import RandomState
 
-from .base import Honored, Transformer, Unused
+from .base import Honored, Transformer, Unused, sklearn_attributes
 
 __all__ = ["KernelPCA"]
 
 
 class KernelPCA(Transformer):
-    """Kernel principal component analysis: the directions of largest variance in the space of a kernel.
+    """Kernel principal component analysis: the directions of largest variance in the space of a
+    kernel.
+
+    Formula::
+
+        K̃ uₖ = λₖ uₖ,  zₖ(x) = Σᵢ uₖᵢ K̃(xᵢ, x) / √λₖ,  K̃ the centered kernel
 
     Parameters
     ----------
@@ -29,52 +36,72 @@ class KernelPCA(Transformer):
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
         ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     fit_inverse_transform : bool, default=False
         Fit the inverse transform from components to rows (pre-images), by kernel ridge regression.
     alpha : float >= 0, default=1.0
         Regularization strength of the inverse transform. Larger values make it smoother.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
-        and once a second how far it is.
+        Print the plan of the fit (its algorithm and the memory it needs) before it starts, and its
+        progress once per second.
     n_jobs : int or None, default=None
-        How many threads a fit takes; numbers below zero count from all cores, which are -1.
-        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+        Number of threads of the fit; -1 uses all cores, -2 all but one. ``None`` uses the number
+        set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
     random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
+        Accepted without effect: the algorithm is deterministic.
     copy_X : bool, default=True
-        Makes no difference: rows are never changed.
+        Accepted without effect: the training rows are never modified.
     kernel_params : dict or None, default=None
-        What a kernel that is a Python function is called with beside two rows, by name.
+        Keyword arguments of a kernel that is a Python function.
     eigen_solver : {"auto", "dense", "arpack", "randomized"}, default="auto"
-        Makes no difference: components are found to rounding, in the way that takes least time.
+        Accepted without effect: eigenvectors are computed to rounding by the fastest suitable
+        method.
     tol : float, default=0
-        Makes no difference: components are found to rounding, in the way that takes least time.
+        Accepted without effect: eigenvectors are computed to rounding by the fastest suitable
+        method.
     max_iter : int or None, default=None
-        Makes no difference: components are found to rounding, in the way that takes least time.
+        Accepted without effect: eigenvectors are computed to rounding by the fastest suitable
+        method.
     iterated_power : int or {"auto"}, default="auto"
-        Makes no difference: components are found to rounding, in the way that takes least time.
+        Accepted without effect: eigenvectors are computed to rounding by the fastest suitable
+        method.
     remove_zero_eig : bool, default=False
-        Makes no difference: components without variance are removed in any case.
+        Accepted without effect: components with zero eigenvalue are always removed.
 
     Attributes
     ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues ``λ`` of the centered kernel matrix, in decreasing order.
+    eigenvectors_ : ndarray of shape (n_rows, n_components)
+        Eigenvectors ``u`` of the centered kernel matrix.
+    gamma_ : float
+        The ``gamma`` of the kernel.
+    X_fit_ : ndarray or sparse matrix of shape (n_rows, n_features)
+        Training rows of the kernel expansion.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.decomposition import KernelPCA
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(KernelPCA().fit_transform(X).shape[0])
+    4
     """
 
     _id = "kernel-pca"
     _inputs = ("sparse",)
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
         "n_jobs": Honored(),
         "random_state": Unused(int, RandomState, None),
@@ -86,6 +113,15 @@ class KernelPCA(Transformer):
         "iterated_power": Unused(int, "auto"),
         "remove_zero_eig": Unused(bool),
     }
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+    }
+    _fitted_attributes: ClassVar = {
+        "eigenvectors_": (None, sklearn_attributes.kernel_eigenvectors),
+        "gamma_": ("function", sklearn_attributes.kernel_gamma),
+        "X_fit_": ("expansion", sklearn_attributes.expansion_rows),
+    }
+    _kernel_of_two_rows = True
 
     def __init__(
         self,

@@ -1,7 +1,9 @@
 """The estimators of ``discriminant_analysis``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
+
+from typing import ClassVar
 
 from .base import (
     AdditiveScores,
@@ -12,6 +14,7 @@ from .base import (
     Only,
     Probabilistic,
     Transformer,
+    sklearn_attributes,
 )
 
 __all__ = [
@@ -32,6 +35,10 @@ class LinearDiscriminantAnalysis(
 ):
     """Linear discriminant analysis: Gaussian classes with one covariance, and Fisher's projection.
 
+    Formula::
+
+        argmax_c log P(c) − ½ (x − μ_c)ᵀ Σ⁻¹ (x − μ_c)
+
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
@@ -43,8 +50,7 @@ class LinearDiscriminantAnalysis(
         for each class; ``None`` does not shrink. Larger values shrink correlations more.
     priors : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, uses the class
-        frequencies of the training rows.
-        ``None`` is the empty list.
+        frequencies of the training rows. ``None`` is the empty list.
     n_components : int >= 1 or None, default=None
         Number of columns of ``transform``. ``None`` uses the number of classes less one, at most
         the number of columns.
@@ -54,7 +60,7 @@ class LinearDiscriminantAnalysis(
         Directions with a standard deviation of at most ``tol``, relative to those of the columns,
         are dropped as the null space of the covariance.
     covariance_estimator : {None}, default=None
-        An estimate of covariances of one's own. Only ``None`` is taken.
+        A custom covariance estimator. Only ``None`` is supported.
     variance : {"population", "sample"}, default="population"
         Divisor of the scatter matrix: the total weight (``population``) or the total weight less
         the number of classes (``sample``).
@@ -63,17 +69,36 @@ class LinearDiscriminantAnalysis(
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    priors_ : ndarray of shape (n_classes,)
+        Prior probability of each class.
+    means_ : ndarray of shape (n_classes, n_features)
+        Mean of each feature in each class.
+    covariance_ : ndarray of shape (n_features, n_features)
+        Covariance ``Σ`` within classes, shrinkage included.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the class scores; for two classes their difference.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept of each row of ``coef_``.
+    xbar_ : ndarray of shape (n_features,)
+        Mean of the class means, weighted by the priors.
+    scalings_ : ndarray of shape (n_features, n_components)
+        Directions of the projection of ``transform``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Fraction of the variance between classes along each direction.
+    rank_ : int
+        Numerical rank of the covariance.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -87,8 +112,17 @@ class LinearDiscriminantAnalysis(
 
     _id = "lda"
     _inputs = ("sparse",)
-    _beside = {
-        "covariance_estimator": Only(None, instead="use shrinkage, a number or \"auto\""),
+    _extra_parameters: ClassVar = {
+        "covariance_estimator": Only(None, instead='use shrinkage, a number or "auto"'),
+    }
+    _fitted_attributes: ClassVar = {
+        "priors_": ("log_priors", sklearn_attributes.exp),
+        "coef_": ("coefficients", sklearn_attributes.class_contrast),
+        "intercept_": ("intercepts", sklearn_attributes.class_contrast_of_intercepts),
+        "xbar_": ("center", sklearn_attributes.ravel),
+        "scalings_": ("axes", None),
+        "explained_variance_ratio_": ("explained_variance_ratio", sklearn_attributes.ravel),
+        "rank_": ("rank", sklearn_attributes.integer),
     }
 
     def __init__(
@@ -123,6 +157,10 @@ class QuadraticDiscriminantAnalysis(
 ):
     """Quadratic discriminant analysis: Gaussian classes, each with a covariance of its own.
 
+    Formula::
+
+        argmax_c log P(c) − ½ log det Σ_c − ½ (x − μ_c)ᵀ Σ_c⁻¹ (x − μ_c)
+
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
@@ -134,8 +172,7 @@ class QuadraticDiscriminantAnalysis(
         for each class; ``None`` does not shrink. Larger values shrink correlations more.
     priors : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, uses the class
-        frequencies of the training rows.
-        ``None`` is the empty list.
+        frequencies of the training rows. ``None`` is the empty list.
     reg_param : float in [0, 1], default=0.0
         Regularization: each covariance becomes ``(1 - reg_param) * covariance + reg_param *
         identity``, which depends on the units of the columns. Larger values make the class
@@ -149,23 +186,34 @@ class QuadraticDiscriminantAnalysis(
         Divisor of the scatter matrix of a class: its weight (``population``) or its weight less one
         (``sample``).
     covariance_estimator : {None}, default=None
-        An estimate of covariances of one's own. Only ``None`` is taken.
+        A custom covariance estimator. Only ``None`` is supported.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    priors_ : ndarray of shape (n_classes,)
+        Prior probability of each class.
+    means_ : ndarray of shape (n_classes, n_features)
+        Mean of each feature in each class.
+    covariance_ : list of ndarray of shape (n_features, n_features)
+        Covariance ``Σ_c`` of each class.
+    ranks_ : ndarray of shape (n_classes,)
+        Numerical rank of each covariance.
+    log_determinants_ : ndarray of shape (n_classes,)
+        Logarithm of the determinant of each covariance.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -179,8 +227,14 @@ class QuadraticDiscriminantAnalysis(
 
     _id = "qda"
     _inputs = ("sparse",)
-    _beside = {
-        "covariance_estimator": Only(None, instead="use shrinkage, a number or \"auto\""),
+    _extra_parameters: ClassVar = {
+        "covariance_estimator": Only(None, instead='use shrinkage, a number or "auto"'),
+    }
+    _fitted_attributes: ClassVar = {
+        "priors_": ("log_priors", sklearn_attributes.exp),
+        "covariance_": ("covariances", sklearn_attributes.list_of),
+        "ranks_": ("ranks", sklearn_attributes.integers),
+        "log_determinants_": ("log_determinants", sklearn_attributes.ravel),
     }
 
     def __init__(
@@ -213,7 +267,13 @@ class RegularizedDiscriminantAnalysis(
     Probabilistic,
     Classifier,
 ):
-    """Regularized discriminant analysis: Gaussian classes with covariances shrunk towards a simpler matrix.
+    """Regularized discriminant analysis: Gaussian classes with covariances shrunk towards a simpler
+    matrix.
+
+    Formula::
+
+        argmax_c log P(c) − ½ log det S_c − ½ (x − μ_c)ᵀ S_c⁻¹ (x − μ_c),  S_c = (1 − λ) Σ_c + λ
+        diag Σ_c
 
     Parameters
     ----------
@@ -232,8 +292,7 @@ class RegularizedDiscriminantAnalysis(
         the strategy ``friedman`` only.
     priors : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, uses the class
-        frequencies of the training rows.
-        ``None`` is the empty list.
+        frequencies of the training rows. ``None`` is the empty list.
     tol : float >= 0, default=0.0001
         Smallest standard deviation of a direction, relative to those of the columns within the
         class. Directions with a smaller one are set to it.
@@ -245,17 +304,30 @@ class RegularizedDiscriminantAnalysis(
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    priors_ : ndarray of shape (n_classes,)
+        Prior probability of each class.
+    means_ : ndarray of shape (n_classes, n_features)
+        Mean of each feature in each class.
+    covariance_ : list of ndarray of shape (n_features, n_features)
+        Covariance ``Σ_c`` of each class.
+    ranks_ : ndarray of shape (n_classes,)
+        Numerical rank of each covariance.
+    log_determinants_ : ndarray of shape (n_classes,)
+        Logarithm of the determinant of each covariance.
+    shrinkage_ : float or None
+        Shrinkage intensity ``λ``, given or estimated; ``None`` for the strategy ``friedman``.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -269,6 +341,12 @@ class RegularizedDiscriminantAnalysis(
 
     _id = "rda"
     _inputs = ("sparse",)
+    _fitted_attributes: ClassVar = {
+        "priors_": ("log_priors", sklearn_attributes.exp),
+        "covariance_": ("covariances", sklearn_attributes.list_of),
+        "ranks_": ("ranks", sklearn_attributes.integers),
+        "log_determinants_": ("log_determinants", sklearn_attributes.ravel),
+    }
 
     def __init__(
         self,

@@ -1,15 +1,21 @@
 """The estimators of ``kernel_approximation``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
 
-from .base import Honored, Transformer
+from typing import ClassVar
 
-__all__ = ["RBFSampler", "Nystroem", "PolynomialCountSketch", "AdditiveChi2Sampler"]
+from .base import DEFAULT, Honored, Transformer, sklearn_attributes, sklearn_parameters
+
+__all__ = ["AdditiveChi2Sampler", "Nystroem", "PolynomialCountSketch", "RBFSampler"]
 
 
 class RBFSampler(Transformer):
     """Random Fourier features: columns whose inner products approximate the Gaussian kernel.
+
+    Formula::
+
+        φₖ(x) = √(2/M) cos(wₖ·x + bₖ),  w ~ N(0, 2γI),  b ~ U[0, 2π)
 
     Parameters
     ----------
@@ -35,21 +41,42 @@ class RBFSampler(Transformer):
 
     Attributes
     ----------
+    random_weights_ : ndarray of shape (n_features, n_components)
+        Random directions ``w``, one column per component.
+    random_offset_ : ndarray of shape (n_components,)
+        Random phases ``b``.
+    gamma_ : float
+        The ``gamma`` of the kernel.
+    error_ : float or None
+        Measured root mean square error of the kernel values, if an ``error`` was given.
+    n_components_ : int
+        Number of features after the transformation.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.kernel_approximation import RBFSampler
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(RBFSampler().fit_transform(X).shape[0])
+    4
     """
 
     _id = "rbf-sampler"
     _inputs = ("sparse",)
+    _fitted_attributes: ClassVar = {
+        "n_components_": (None, sklearn_attributes.output_count_of_model),
+    }
 
     def __init__(
         self,
@@ -68,7 +95,12 @@ class RBFSampler(Transformer):
 
 
 class Nystroem(Transformer):
-    """Nyström approximation: columns whose inner products approximate a kernel, from a few landmarks.
+    """Nyström approximation: columns whose inner products approximate a kernel, from a few
+    landmarks.
+
+    Formula::
+
+        φ(x) = K(z, z)^(−½) K(z, x)  for landmarks z
 
     Parameters
     ----------
@@ -76,17 +108,16 @@ class Nystroem(Transformer):
         Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
         and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
         are rows of a kernel matrix.
-    degree : int in [0, 1000], default=None
-        Degree of the kernel ``poly``. Other kernels ignore it.
-        ``None`` is 3.
+    degree : int or None, default=None
+        Degree of the kernel ``poly``. Other kernels ignore it. ``None`` is 3.
     gamma : float >= 0, "scale", "auto" or None, default=None
         Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
         number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
         ``None`` is ``auto``, and 1 for ``chi2``.
-    coef0 : float, default=None
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
-        ``None`` is 1.
+    coef0 : float or None, default=None
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it. ``None``
+        is 1.
     n_components : int in [1, 1000000], default=100
         Number of landmarks and of features, or its maximum if an ``error`` is given. Larger values
         approximate the kernel more closely.
@@ -108,33 +139,67 @@ class Nystroem(Transformer):
         Seed of the random number generator. The same seed gives the same model, on any number of
         threads.
     n_jobs : int or None, default=None
-        How many threads a fit takes; numbers below zero count from all cores, which are -1.
-        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+        Number of threads of the fit; -1 uses all cores, -2 all but one. ``None`` uses the number
+        set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
     kernel_params : dict or None, default=None
-        What a kernel that is a Python function is called with beside two rows, by name; for other
-        kernels, ``gamma``, ``coef0`` and ``degree``.
+        Keyword arguments of a kernel that is a Python function; for other kernels ``gamma``,
+        ``coef0`` and ``degree``.
 
     Attributes
     ----------
+    components_ : ndarray or sparse matrix of shape (n_components, n_features)
+        Landmarks ``z``.
+    component_indices_ : ndarray of shape (n_components,)
+        Indices of the landmarks in the training data.
+    normalization_ : ndarray of shape (n_components, n_components)
+        Normalization ``K(z, z)^(−½)``, or the inverse Cholesky factor.
+    rank_ : int
+        Numerical rank of the kernel matrix of the landmarks.
+    error_ : float
+        Relative trace error of the approximation.
+    n_components_ : int
+        Number of features after the transformation.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.kernel_approximation import Nystroem
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(Nystroem().fit_transform(X).shape[0])
+    4
     """
 
     _id = "nystroem"
     _inputs = ("sparse",)
-    _beside = {
+    _extra_parameters: ClassVar = {
         "n_jobs": Honored(),
         "kernel_params": Honored(),
     }
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+        "coef0": {None: DEFAULT},
+        "degree": {None: DEFAULT},
+    }
+    _translations = (sklearn_parameters.kernel_params_supply_missing,)
+    _fitted_attributes: ClassVar = {
+        "components_": ("expansion", sklearn_attributes.expansion_rows),
+        "component_indices_": ("support", sklearn_attributes.int64),
+        "normalization_": ("coefficients", None),
+        "error_": ("relative_trace_error", None),
+        "n_components_": (None, sklearn_attributes.output_count_of_model),
+    }
+    _kernel_of_two_rows = True
 
     def __init__(
         self,
@@ -167,6 +232,10 @@ class Nystroem(Transformer):
 class PolynomialCountSketch(Transformer):
     """Tensor sketch: columns whose inner products approximate a polynomial kernel.
 
+    Formula::
+
+        E φ(x)·φ(z) = (γ x·z + c₀)ᵈ,  φ the convolution of d count sketches
+
     Parameters
     ----------
     gamma : float >= 0, default=1.0
@@ -174,7 +243,7 @@ class PolynomialCountSketch(Transformer):
     degree : int in [1, 1000], default=2
         Degree of the polynomial kernel.
     coef0 : float >= 0, default=0.0
-        Constant term of the polynomial kernel.
+        Independent term of the polynomial kernel ``(gamma x·z + coef0)^degree``.
     n_components : int in [1, 1000000000], default=100
         Number of features. The approximation error is inversely proportional to its square root.
     random_state : int, default=0
@@ -183,21 +252,37 @@ class PolynomialCountSketch(Transformer):
 
     Attributes
     ----------
+    indexHash_ : ndarray of shape (degree, n_features)
+        Component to which each count sketch adds each feature.
+    bitHash_ : ndarray of shape (degree, n_features)
+        Sign with which it adds it, 1 or -1.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.kernel_approximation import PolynomialCountSketch
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(PolynomialCountSketch().fit_transform(X).shape[0])
+    4
     """
 
     _id = "polynomial-sketch"
     _inputs = ("sparse",)
+    _fitted_attributes: ClassVar = {
+        "indexHash_": ("index_hash", sklearn_attributes.array),
+        "bitHash_": ("bit_hash", None),
+    }
 
     def __init__(self, *, gamma=1.0, degree=2, coef0=0.0, n_components=100, random_state=0):
         self.gamma = gamma
@@ -208,7 +293,12 @@ class PolynomialCountSketch(Transformer):
 
 
 class AdditiveChi2Sampler(Transformer):
-    """Features whose inner products approximate the additive chi-squared kernel, for nonnegative columns.
+    """Features whose inner products approximate the additive chi-squared kernel, for nonnegative
+    columns.
+
+    Formula::
+
+        φ(x)·φ(z) ≈ Σⱼ 2 xⱼ zⱼ / (xⱼ + zⱼ)
 
     Parameters
     ----------
@@ -220,17 +310,27 @@ class AdditiveChi2Sampler(Transformer):
 
     Attributes
     ----------
+    sample_interval_ : float
+        Distance between the sampled frequencies.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.kernel_approximation import AdditiveChi2Sampler
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(AdditiveChi2Sampler().fit_transform(X).shape[0])
+    4
     """
 
     _id = "additive-chi2"

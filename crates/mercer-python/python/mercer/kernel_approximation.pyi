@@ -3,7 +3,7 @@ from typing import Any, Literal
 
 from .base import Transformer
 
-__all__ = ["RBFSampler", "Nystroem", "PolynomialCountSketch", "AdditiveChi2Sampler"]
+__all__ = ["AdditiveChi2Sampler", "Nystroem", "PolynomialCountSketch", "RBFSampler"]
 
 class RBFSampler(Transformer):
     gamma: float | Literal["scale", "auto"]

@@ -1,15 +1,21 @@
 """The estimators of ``kernel_ridge``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
 
-from .base import Honored, Regressor, SupportVectors
+from typing import ClassVar
+
+from .base import Honored, Regressor, SupportVectors, sklearn_attributes
 
 __all__ = ["KernelRidge"]
 
 
 class KernelRidge(SupportVectors, Regressor):
     """Kernel ridge regression: least squares in the space of a kernel, with an L2 penalty.
+
+    Formula::
+
+        min Σᵢ (yᵢ − f(xᵢ))² + α‖f‖²,  f(x) = Σᵢ cᵢ K(xᵢ, x)
 
     Parameters
     ----------
@@ -28,7 +34,7 @@ class KernelRidge(SupportVectors, Regressor):
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
         ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     variance : bool, default=False
         Store the Cholesky factor, which predictive variances and intervals need: one value per pair
         of rows.
@@ -49,24 +55,35 @@ class KernelRidge(SupportVectors, Regressor):
     max_iter : int in [1, 1000000000], default=500
         Maximum number of iterations of ``cg`` and ``approx``.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
-        and once a second how far it is.
+        Print the plan of the fit (its algorithm and the memory it needs) before it starts, and its
+        progress once per second.
     kernel_params : dict or None, default=None
-        What a kernel that is a Python function is called with beside two rows, by name.
+        Keyword arguments of a kernel that is a Python function.
 
     Attributes
     ----------
+    X_fit_ : ndarray or sparse matrix of shape (n_rows, n_features)
+        Training rows of the kernel expansion.
+    dual_coef_ : ndarray of shape (n_rows,) or (n_rows, n_targets)
+        Coefficients ``c`` of the kernel expansion.
+    leave_one_out_error_ : float or None
+        Mean squared leave-one-out error; ``None`` if it was not computed.
+    scale_ : float
+        Scale of the kernel under which the targets are a Gaussian process: ``yᵀ(K + αI)⁻¹y / n``.
+    n_iter_ : int
+        Number of iterations of the solver; 1 for a factorization.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -80,10 +97,18 @@ class KernelRidge(SupportVectors, Regressor):
 
     _id = "kernel-ridge"
     _inputs = ("sparse", "multi-output", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
         "kernel_params": Honored(),
     }
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+    }
+    _fitted_attributes: ClassVar = {
+        "X_fit_": ("expansion", sklearn_attributes.expansion_rows),
+        "dual_coef_": (None, sklearn_attributes.dual_coefficients_by_target),
+    }
+    _kernel_of_two_rows = True
 
     def __init__(
         self,

@@ -1,11 +1,14 @@
 """The estimators of ``linear_model``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
+
+from typing import ClassVar
 
 from numpy.random import RandomState
 
 from .base import (
+    DEFAULT,
     AdditiveScores,
     Calibrated,
     Classifier,
@@ -20,52 +23,69 @@ from .base import (
     Regressor,
     Unused,
     WarmStart,
+    sklearn_attributes,
+    sklearn_parameters,
 )
 
 __all__ = [
     "LinearRegression",
-    "Ridge",
     "LogisticRegression",
-    "RidgeCV",
     "LogisticRegressionCV",
-    "Perceptron",
-    "SGDClassifier",
-    "SGDRegressor",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
+    "Perceptron",
+    "Ridge",
+    "RidgeCV",
+    "SGDClassifier",
+    "SGDRegressor",
 ]
 
 
 class LinearRegression(MergeableRegressor, LinearModel, Regressor):
     """Ordinary least squares linear regression, with standard errors.
 
+    Formula::
+
+        min Σᵢ (yᵢ − w·xᵢ − b)²
+
     Parameters
     ----------
     fit_intercept : bool, default=True
         Fit an intercept. If ``false``, the hyperplane passes through the origin.
     n_jobs : int or None, default=None
-        How many threads a fit takes; numbers below zero count from all cores, which are -1.
-        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+        Number of threads of the fit; -1 uses all cores, -2 all but one. ``None`` uses the number
+        set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
     copy_X : bool, default=True
-        Makes no difference: rows are never changed.
+        Accepted without effect: the training rows are never modified.
     positive : {False}, default=False
-        Whether weights are kept from going below zero. Only ``False`` is taken.
+        Constrain the coefficients to be nonnegative. Only ``False`` is supported.
     tol : float, default=1e-06
-        Makes no difference: the equations are solved exactly.
+        Accepted without effect: the normal equations are solved exactly.
 
     Attributes
     ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Weight ``w`` of each feature.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept ``b``.
+    rank_ : int
+        Numerical rank of the features, scaled to unit norm.
+    condition_ : float
+        Upper bound on the condition number of the features, scaled to unit norm.
+    residual_squares_ : float
+        Sum of squared residuals.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -79,11 +99,14 @@ class LinearRegression(MergeableRegressor, LinearModel, Regressor):
 
     _id = "ols"
     _inputs = ("sparse", "multi-output", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "n_jobs": Honored(),
         "copy_X": Unused(bool),
         "positive": Only(False, instead="use scipy.optimize.nnls or scikit-learn's class"),
         "tol": Unused(float),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
     }
 
     def __init__(self, *, fit_intercept=True, n_jobs=None, copy_X=True, positive=False, tol=1e-06):
@@ -97,6 +120,10 @@ class LinearRegression(MergeableRegressor, LinearModel, Regressor):
 class Ridge(MergeableRegressor, LinearModel, Regressor):
     """Ridge regression: linear regression with an L2 penalty on the coefficients.
 
+    Formula::
+
+        min Σᵢ (yᵢ − w·xᵢ − b)² + α‖w‖²
+
     Parameters
     ----------
     alpha : float >= 0, default=1.0
@@ -108,32 +135,46 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
         Use the parameter ``alpha`` (``given``), or the value that maximizes the evidence of the
         training rows (``evidence``), jointly over all targets.
     random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
+        Accepted without effect: the algorithm is deterministic.
     copy_X : bool, default=True
-        Makes no difference: rows are never changed.
+        Accepted without effect: the training rows are never modified.
     positive : {False}, default=False
-        Whether weights are kept from going below zero. Only ``False`` is taken.
+        Constrain the coefficients to be nonnegative. Only ``False`` is supported.
     tol : float, default=0.0001
-        Makes no difference: the equations are solved exactly.
+        Accepted without effect: the normal equations are solved exactly.
     max_iter : int or None, default=None
-        Makes no difference: the equations are solved exactly.
+        Accepted without effect: the normal equations are solved exactly.
     solver : str, default="auto"
-        Makes no difference: the equations are solved exactly, whichever of scikit-learn's words it
-        is.
+        Accepted without effect: the normal equations are solved exactly for every value.
 
     Attributes
     ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Weight ``w`` of each feature.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept ``b``.
+    alpha_ : float
+        Regularization strength, given or chosen by the evidence.
+    noise_variance_ : float
+        Residual variance that maximizes the evidence.
+    log_evidence_ : float
+        Logarithm of the evidence ``p(y | alpha, noise_variance)``; 0 without a penalty.
+    effective_degrees_ : float
+        Effective degrees of freedom ``Σ λ / (λ + α)``.
+    n_iter_ : int
+        1: the normal equations are solved directly.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -147,13 +188,17 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
 
     _id = "ridge"
     _inputs = ("sparse", "multi-output", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "random_state": Unused(int, RandomState, None),
         "copy_X": Unused(bool),
         "positive": Only(False, instead="use scipy.optimize.nnls or scikit-learn's class"),
         "tol": Unused(float),
         "max_iter": Unused(int, None),
         "solver": Unused("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "n_iter_": (None, sklearn_attributes.one_iteration),
     }
 
     def __init__(
@@ -183,20 +228,23 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
 class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
     """Logistic regression: the log odds of the classes are linear functions of the features.
 
+    Formula::
+
+        min ½‖w‖² − C Σᵢ log P(yᵢ | xᵢ),  P(c | x) = exp(w_c·x + b_c) / Σₖ exp(wₖ·x + bₖ)
+
     Parameters
     ----------
-    penalty : {"l2", "l1", "elasticnet", "none"}, default="deprecated"
+    penalty : {"l2", "l1", "elasticnet", "none", "deprecated"} or None, default="deprecated"
         Penalty on the weights: ``l2`` (half the squared norm), ``l1`` (the sum of absolute values,
         which makes many weights zero), ``elasticnet`` (a mix of both, see ``l1_ratio``) or
-        ``none``.
-        ``None`` is ``none``. Scikit-learn's word ``deprecated`` leaves it to ``l1_ratio``: 0 is
-        ``l2``, 1 is ``l1``, and between them is ``elasticnet``.
+        ``none``. ``None`` is ``none``. The default of scikit-learn, ``deprecated``, lets
+        ``l1_ratio`` choose: 0 is ``l2``, 1 is ``l1``, values between are ``elasticnet``.
     C : float > 0, default=1.0
         Inverse regularization strength. Larger values fit the training rows more closely, smaller
         values shrink the weights.
-    l1_ratio : float in [0, 1], default=0.0
-        Fraction of the L1 penalty in ``penalty=elasticnet``: 0 is ``l2``, 1 is ``l1``.
-        ``None`` is 0.
+    l1_ratio : float or None, default=0.0
+        Fraction of the L1 penalty in ``penalty=elasticnet``: 0 is ``l2``, 1 is ``l1``. ``None`` is
+        0.
     fit_intercept : bool, default=True
         Fit an intercept. If ``false``, the hyperplane passes through the origin.
     class_weight : "balanced", dict of class to float >= 0 or None, default=None
@@ -207,37 +255,44 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
     max_iter : int >= 1, default=1000
         Maximum number of iterations.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     n_jobs : int or None, default=None
-        How many threads a fit takes; numbers below zero count from all cores, which are -1.
-        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+        Number of threads of the fit; -1 uses all cores, -2 all but one. ``None`` uses the number
+        set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
     random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
+        Accepted without effect: the algorithm is deterministic.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
-        Makes no difference: every fit goes to the optimum, and measures how far it is. The constant
-        term is free of the price, as it is in scikit-learn with every solver but ``liblinear``.
+        Accepted without effect: every fit converges to the same certified optimum. The intercept is
+        not penalized, as with every solver of scikit-learn but ``liblinear``.
     dual : bool, default=False
-        Makes no difference: the optimum is the same from both sides.
+        Accepted without effect: the primal and the dual problem have the same optimum.
     intercept_scaling : float, default=1
-        Makes no difference: the constant term is free of the price.
+        Accepted without effect: the intercept is not penalized.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights ``w`` of each class; for two classes one row, positive for the second class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept ``b`` of each row of ``coef_``.
+    n_iter_ : int
+        Number of iterations of the solver.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -251,7 +306,7 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
 
     _id = "logistic"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
         "n_jobs": Honored(),
@@ -259,6 +314,15 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
         "solver": Unused("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
         "dual": Unused(bool),
         "intercept_scaling": Unused(float),
+    }
+    _spellings: ClassVar = {
+        "penalty": {None: "none", "deprecated": DEFAULT},
+        "l1_ratio": {None: 0.0},
+    }
+    _translations = (sklearn_parameters.l1_ratio_chooses_penalty,)
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
     }
 
     def __init__(
@@ -298,6 +362,10 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
 class RidgeCV(LinearModel, Regressor):
     """Ridge regression with the regularization strength chosen by leave-one-out cross-validation.
 
+    Formula::
+
+        min_α Σᵢ ((yᵢ − ŷᵢ) / (1 − hᵢ))²,  ŷ from ridge regression with α, leverage hᵢ
+
     Parameters
     ----------
     alphas : list of float >= 0 or None, default=None
@@ -306,30 +374,43 @@ class RidgeCV(LinearModel, Regressor):
     fit_intercept : bool, default=True
         Fit an intercept. If ``false``, the hyperplane passes through the origin.
     scoring : {None, "neg_mean_squared_error"}, default=None
-        What the rows that are left out are judged by: the squared error. Only ``None`` or
-        ``"neg_mean_squared_error"`` is taken.
+        Metric of the leave-one-out predictions: the squared error. Only ``None`` or
+        ``"neg_mean_squared_error"`` is supported.
     cv : {None}, default=None
-        How rows are left out: every one of them once. Only ``None`` is taken.
+        Cross-validation scheme: leave-one-out. Only ``None`` is supported.
     gcv_mode : {"auto", "svd", "eigen"} or None, default=None
-        Makes no difference: the equations are solved exactly.
+        Accepted without effect: the normal equations are solved exactly.
     store_cv_results : {False}, default=False
-        Whether the error of every row at every price is kept. Only ``False`` is taken.
+        Store the error of every row for every alpha. Only ``False`` is supported.
     alpha_per_target : {False}, default=False
-        Whether every number of a row has a price of its own. Only ``False`` is taken.
+        Choose alpha for each target separately. Only ``False`` is supported.
 
     Attributes
     ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight ``w`` of each feature.
+    intercept_ : float
+        Intercept ``b``.
+    alpha_ : float
+        Chosen regularization strength.
+    alphas_ : ndarray of shape (n_alphas,)
+        Candidate regularization strengths.
+    errors_ : ndarray of shape (n_alphas,)
+        Leave-one-out mean squared error of each candidate.
+    best_score_ : float
+        Minus the smallest of these errors.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -343,22 +424,19 @@ class RidgeCV(LinearModel, Regressor):
 
     _id = "ridge-cv"
     _inputs = ("sparse", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "scoring": Only(
             None,
             "neg_mean_squared_error",
             instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
         ),
-        "cv": Only(
-            None,
-            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
-        ),
+        "cv": Only(None, instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})"),
         "gcv_mode": Unused("auto", "svd", "eigen", None),
-        "store_cv_results": Only(
-            False,
-            instead="fit Ridge with each price to see what it says of every row",
-        ),
-        "alpha_per_target": Only(False, instead="fit an estimator for every number"),
+        "store_cv_results": Only(False, instead="fit Ridge with each alpha to see its predictions"),
+        "alpha_per_target": Only(False, instead="fit one estimator per target"),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
     }
 
     def __init__(
@@ -384,6 +462,10 @@ class RidgeCV(LinearModel, Regressor):
 class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
     """Logistic regression with the regularization strength chosen by cross-validation.
 
+    Formula::
+
+        max_C Σ_f score_f(w, b),  (w, b) = argmin ½‖w‖² − C Σ_{i∉f} log P(yᵢ | xᵢ) for every fold f
+
     Parameters
     ----------
     Cs : int > 0 or list of float, default=10
@@ -392,8 +474,7 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
         closely.
     l1_ratios : list of float in [0, 1] or None, default=None
         Fractions of the L1 penalty to choose from, between 0 (``l2``) and 1 (``l1``). A list that
-        is not empty overrides ``penalty``.
-        ``None`` is the empty list.
+        is not empty overrides ``penalty``. ``None`` is the empty list.
     fit_intercept : bool, default=True
         Fit an intercept. If ``false``, the hyperplane passes through the origin.
     cv : int >= 2 or None, default=None
@@ -416,38 +497,57 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
         Fit all rows with the chosen value. Otherwise the coefficients are the mean over the folds
         of the best fit in each.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     n_jobs : int or None, default=None
-        How many threads a fit takes; numbers below zero count from all cores, which are -1.
-        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+        Number of threads of the fit; -1 uses all cores, -2 all but one. ``None`` uses the number
+        set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
     random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
+        Accepted without effect: the algorithm is deterministic.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
-        Makes no difference: every fit goes to the optimum, and measures how far it is. The constant
-        term is free of the price, as it is in scikit-learn with every solver but ``liblinear``.
+        Accepted without effect: every fit converges to the same certified optimum. The intercept is
+        not penalized, as with every solver of scikit-learn but ``liblinear``.
     dual : bool, default=False
-        Makes no difference: the optimum is the same from both sides.
+        Accepted without effect: the primal and the dual problem have the same optimum.
     intercept_scaling : float, default=1.0
-        Makes no difference: the constant term is free of the price.
+        Accepted without effect: the intercept is not penalized.
     use_legacy_attributes : {False, "warn"}, default=False
-        Whether what was found by folds is kept once for every class. Only ``False`` or ``"warn"``
-        is taken.
+        Repeat the cross-validation results for every class. Only ``False`` or ``"warn"`` is
+        supported.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights ``w`` of each class; for two classes one row, positive for the second class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept ``b`` of each row of ``coef_``.
+    C_ : float
+        Chosen inverse regularization strength; without ``refit``, the mean over the folds.
+    l1_ratio_ : float
+        Chosen fraction of the L1 penalty.
+    Cs_ : ndarray of shape (n_cs,)
+        Candidate inverse regularization strengths.
+    l1_ratios_ : ndarray of shape (n_l1_ratios,)
+        Candidate fractions of the L1 penalty.
+    scores_ : ndarray of shape (n_folds, n_l1_ratios, n_cs)
+        Score of each fold.
+    n_iter_ : ndarray of shape (n_folds, n_l1_ratios, n_cs)
+        Number of iterations of each fit.
+    coefs_paths_ : ndarray of shape (n_folds, n_l1_ratios, n_cs, n_classes, n_features + 1)
+        Coefficients of each fit, intercepts last; empty beyond ten million of them.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -461,7 +561,7 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
 
     _id = "logistic-cv"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
         "n_jobs": Honored(),
         "random_state": Unused(int, RandomState, None),
@@ -473,6 +573,15 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
             "warn",
             instead="read C_, scores_ and coefs_paths_ as scikit-learn 1.10 has them",
         ),
+    }
+    _spellings: ClassVar = {
+        "penalty": {"deprecated": DEFAULT},
+        "l1_ratios": {"warn": DEFAULT, "deprecated": DEFAULT},
+        "scoring": {None: DEFAULT, "warn": DEFAULT, "deprecated": DEFAULT},
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
     }
 
     def __init__(
@@ -518,6 +627,10 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
 class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
     """Perceptron: a linear classifier updated on each misclassified row.
 
+    Formula::
+
+        if yᵢ(w·xᵢ + b) ≤ 0:  w ← w + η yᵢ xᵢ,  b ← b + η yᵢ
+
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet", "none"}, default="none"
@@ -557,33 +670,42 @@ class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier
         Learning rate of the intercept relative to that of the weights. ``None`` is 1, and 0.01 for
         sparse rows.
     eta0 : float > 0, default=1.0
-        How far a mistake moves the plane. Without a price it scales the weights and nothing else.
+        Learning rate: the factor of every update. Without a penalty it only scales the weights.
     class_weight : "balanced", dict of class to float >= 0 or None, default=None
         Weight of each class in the loss: ``balanced`` (inversely proportional to the class
         frequencies), a weight per class, or ``None`` for equal weights.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     n_jobs : int or None, default=None
-        How many threads a fit takes; numbers below zero count from all cores, which are -1.
-        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+        Number of threads of the fit; -1 uses all cores, -2 all but one. ``None`` uses the number
+        set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights ``w`` of each class; for two classes one row, positive for the second class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept ``b`` of each row of ``coef_``.
+    n_iter_ : int
+        Number of epochs.
+    t_ : int
+        Number of the next update, counted from one.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -597,10 +719,18 @@ class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier
 
     _id = "perceptron"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
         "n_jobs": Honored(),
+    }
+    _spellings: ClassVar = {
+        "penalty": {None: "none"},
+        "l1_ratio": {None: DEFAULT},
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
     }
 
     def __init__(
@@ -648,6 +778,10 @@ class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier
 class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibrated, Classifier):
     """Linear classifier trained by stochastic gradient descent.
 
+    Formula::
+
+        min (1/n) Σᵢ ℓ(yᵢ, w·xᵢ + b) + α R(w),  R = ½‖w‖², ‖w‖₁ or a mixture
+
     Parameters
     ----------
     loss : str, default="hinge"
@@ -692,7 +826,8 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
         Learning rate of the intercept relative to that of the weights. ``None`` is 1, and 0.01 for
         sparse rows.
     epsilon : float >= 0, default=0.1
-        Where ``huber`` becomes straight, and how near is near enough to the losses with an epsilon.
+        Residual beyond which ``huber`` is linear; residual up to which the losses with ``epsilon``
+        in their name are zero.
     learning_rate : str, default="optimal"
         Learning rate schedule: ``constant`` (``eta0``), ``optimal`` (``1 / (alpha t)``),
         ``invscaling`` (``eta0 / t^power_t``), ``adaptive`` (``eta0``, decreased when the objective
@@ -706,28 +841,37 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
         Weight of each class in the loss: ``balanced`` (inversely proportional to the class
         frequencies), a weight per class, or ``None`` for equal weights.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     n_jobs : int or None, default=None
-        How many threads a fit takes; numbers below zero count from all cores, which are -1.
-        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+        Number of threads of the fit; -1 uses all cores, -2 all but one. ``None`` uses the number
+        set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights ``w`` of each class; for two classes one row, positive for the second class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept ``b`` of each row of ``coef_``.
+    n_iter_ : int
+        Number of epochs.
+    t_ : int
+        Number of the next update, counted from one.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -741,10 +885,18 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
 
     _id = "sgd"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
         "n_jobs": Honored(),
+    }
+    _spellings: ClassVar = {
+        "penalty": {None: "none"},
+        "l1_ratio": {None: DEFAULT},
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
     }
 
     def __init__(
@@ -800,6 +952,10 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
 class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
     """Linear regressor trained by stochastic gradient descent.
 
+    Formula::
+
+        min (1/n) Σᵢ ℓ(yᵢ, w·xᵢ + b) + α R(w),  R = ½‖w‖², ‖w‖₁ or a mixture
+
     Parameters
     ----------
     loss : str, default="squared_error"
@@ -842,7 +998,8 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
         Learning rate of the intercept relative to that of the weights. ``None`` is 1, and 0.01 for
         sparse rows.
     epsilon : float >= 0, default=0.1
-        Where ``huber`` becomes straight, and how near is near enough to the losses with an epsilon.
+        Residual beyond which ``huber`` is linear; residual up to which the losses with ``epsilon``
+        in their name are zero.
     learning_rate : str, default="invscaling"
         Learning rate schedule: ``constant`` (``eta0``), ``optimal`` (``1 / (alpha t)``),
         ``invscaling`` (``eta0 / t^power_t``), ``adaptive`` (``eta0``, decreased when the objective
@@ -853,23 +1010,32 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
     power_t : float >= 0, default=0.25
         Exponent of ``invscaling``. Larger values decrease the learning rate faster.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
 
     Attributes
     ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight ``w`` of each feature.
+    intercept_ : ndarray of shape (1,)
+        Intercept ``b``.
+    n_iter_ : int
+        Number of epochs.
+    t_ : int
+        Number of the next update, counted from one.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -883,9 +1049,17 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
 
     _id = "sgd-regressor"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
+    }
+    _spellings: ClassVar = {
+        "penalty": {None: "none"},
+        "l1_ratio": {None: DEFAULT},
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
     }
 
     def __init__(
@@ -935,7 +1109,12 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
 
 
 class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
-    """Passive-aggressive classifier: each misclassified row makes the smallest update that corrects it.
+    """Passive-aggressive classifier: each misclassified row makes the smallest update that corrects
+    it.
+
+    Formula::
+
+        min_w ½‖w − wₜ‖² + Cξ  subject to  yᵢ(w·xᵢ + b) ≥ 1 − ξ, ξ ≥ 0  (PA-I; PA-II: Cξ²)
 
     Parameters
     ----------
@@ -975,28 +1154,37 @@ class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveS
         Weight of each class in the loss: ``balanced`` (inversely proportional to the class
         frequencies), a weight per class, or ``None`` for equal weights.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     n_jobs : int or None, default=None
-        How many threads a fit takes; numbers below zero count from all cores, which are -1.
-        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+        Number of threads of the fit; -1 uses all cores, -2 all but one. ``None`` uses the number
+        set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights ``w`` of each class; for two classes one row, positive for the second class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept ``b`` of each row of ``coef_``.
+    n_iter_ : int
+        Number of epochs.
+    t_ : int
+        Number of the next update, counted from one.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -1010,10 +1198,14 @@ class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveS
 
     _id = "passive-aggressive"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
         "n_jobs": Honored(),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
     }
 
     def __init__(
@@ -1055,7 +1247,12 @@ class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveS
 
 
 class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
-    """Passive-aggressive regressor: each row makes the smallest update that brings its residual within ``epsilon``.
+    """Passive-aggressive regressor: each row makes the smallest update that brings its residual
+    within ``epsilon``.
+
+    Formula::
+
+        min_w ½‖w − wₜ‖² + Cξ  subject to  |yᵢ − w·xᵢ − b| ≤ ε + ξ, ξ ≥ 0  (PA-I; PA-II: Cξ²)
 
     Parameters
     ----------
@@ -1094,23 +1291,32 @@ class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regres
     epsilon : float >= 0, default=0.1
         Residuals up to this size have no loss and make no update.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
 
     Attributes
     ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight ``w`` of each feature.
+    intercept_ : ndarray of shape (1,)
+        Intercept ``b``.
+    n_iter_ : int
+        Number of epochs.
+    t_ : int
+        Number of the next update, counted from one.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -1124,9 +1330,13 @@ class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regres
 
     _id = "passive-aggressive-regressor"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
     }
 
     def __init__(

@@ -19,15 +19,15 @@ from .base import (
 
 __all__ = [
     "LinearRegression",
-    "Ridge",
     "LogisticRegression",
-    "RidgeCV",
     "LogisticRegressionCV",
-    "Perceptron",
-    "SGDClassifier",
-    "SGDRegressor",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
+    "Perceptron",
+    "Ridge",
+    "RidgeCV",
+    "SGDClassifier",
+    "SGDRegressor",
 ]
 
 class LinearRegression(MergeableRegressor, LinearModel, Regressor):

@@ -1,7 +1,9 @@
 """The estimators of ``naive_bayes``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
+
+from typing import ClassVar
 
 from .base import (
     AdditiveScores,
@@ -10,29 +12,33 @@ from .base import (
     Generative,
     Mergeable,
     Probabilistic,
+    sklearn_attributes,
 )
 
 __all__ = [
-    "GaussianNB",
-    "MultinomialNB",
-    "ComplementNB",
+    "BayesNetworkClassifier",
     "BernoulliNB",
     "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
     "MixedNB",
+    "MultinomialNB",
     "TreeAugmentedNB",
-    "BayesNetworkClassifier",
 ]
 
 
 class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Gaussian naive Bayes, for real-valued features.
 
+    Formula::
+
+        argmax_c log P(c) + Σⱼ log N(xⱼ; μ_cj, σ²_cj)
+
     Parameters
     ----------
     priors : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, uses the class
-        frequencies of the training rows.
-        ``None`` is the empty list.
+        frequencies of the training rows. ``None`` is the empty list.
     var_smoothing : float >= 0, default=1e-09
         Fraction of the largest feature variance that is added to all variances. Larger values make
         the densities wider and more similar.
@@ -44,18 +50,29 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training rows of each class, by sample weight.
+    class_prior_ : ndarray of shape (n_classes,)
+        Prior probability of each class.
+    theta_ : ndarray of shape (n_classes, n_features)
+        Mean ``μ`` of each feature in each class.
+    var_ : ndarray of shape (n_classes, n_features)
+        Variance ``σ²`` of each feature in each class, smoothing included.
+    epsilon_ : float
+        Value added to all variances.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
-    NaN is a missing value: it is left out, not filled in.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+    Missing values (NaN) are ignored: they have no factor in the likelihood.
 
     Examples
     --------
@@ -69,6 +86,13 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
 
     _id = "gaussian-nb"
     _inputs = ("missing-values", "sparse")
+    _fitted_attributes: ClassVar = {
+        "class_count_": ("class_weights", None),
+        "class_prior_": ("log_priors", sklearn_attributes.exp),
+        "theta_": ("means", None),
+        "var_": ("variances", None),
+        "epsilon_": ("smoothing", None),
+    }
 
     def __init__(self, *, priors=None, var_smoothing=1e-09, variance="population"):
         self.priors = priors
@@ -78,6 +102,10 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
 
 class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
     """Multinomial naive Bayes, for count features such as term counts of documents.
+
+    Formula::
+
+        argmax_c log P(c) + Σⱼ xⱼ log θ_cj,  θ_cj = (N_cj + αⱼ) / Σₖ (N_ck + αₖ)
 
     Parameters
     ----------
@@ -92,24 +120,32 @@ class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
         probable.
     class_prior : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, follows
-        ``fit_prior``.
-        ``None`` is the empty list.
+        ``fit_prior``. ``None`` is the empty list.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training rows of each class, by sample weight.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithm of the prior probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        Total count of each feature in each class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        Logarithm of the smoothed probability ``θ`` of each feature given each class.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -123,6 +159,12 @@ class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
 
     _id = "multinomial-nb"
     _inputs = ("sparse", "counts")
+    _fitted_attributes: ClassVar = {
+        "class_count_": ("class_weights", None),
+        "class_log_prior_": ("log_priors", None),
+        "feature_count_": ("counts", None),
+        "feature_log_prob_": ("log_probabilities", None),
+    }
 
     def __init__(self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None):
         self.alpha = alpha
@@ -134,6 +176,10 @@ class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
 class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
     """Complement naive Bayes, for count features and imbalanced classes.
 
+    Formula::
+
+        argmax_c −Σⱼ xⱼ log θ̃_cj,  θ̃_cj = (αⱼ + Σ_{d≠c} N_dj) / Σₖ (αₖ + Σ_{d≠c} N_dk)
+
     Parameters
     ----------
     alpha : float >= 0 or list of float, default=1.0
@@ -143,10 +189,10 @@ class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
         Use ``alpha`` as given. If ``false``, values below 1e-10 are raised to 1e-10, for numerical
         stability.
     fit_prior : bool, default=True
-        Kept for likeness with its siblings; the scores use no priors.
+        Accepted for compatibility with scikit-learn; the scores use no priors.
     class_prior : list of float >= 0 with sum 1 or None, default=None
-        Class priors in class order; the scores use none.
-        ``None`` is the empty list.
+        Prior class probabilities, in class order. Accepted for compatibility with scikit-learn; the
+        scores use no priors. ``None`` is the empty list.
     norm : bool, default=False
         Divide the weights of every class by their sum, as in Rennie et al. (2003), table 4, step 5.
 
@@ -154,17 +200,28 @@ class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training rows of each class, by sample weight.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithm of the prior probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        Total count of each feature in each class.
+    feature_all_ : ndarray of shape (n_features,)
+        Total count of each feature in all classes.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        Weight of a count in the score of each class: ``−log θ̃``, normalized if ``norm`` is set.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -178,6 +235,13 @@ class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
 
     _id = "complement-nb"
     _inputs = ("sparse", "counts")
+    _fitted_attributes: ClassVar = {
+        "class_count_": ("class_weights", None),
+        "class_log_prior_": ("log_priors", None),
+        "feature_count_": ("counts", None),
+        "feature_all_": ("counts", sklearn_attributes.sum_over_classes),
+        "feature_log_prob_": ("log_probabilities", None),
+    }
 
     def __init__(
         self,
@@ -198,6 +262,11 @@ class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
 class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Bernoulli naive Bayes, for binary features.
 
+    Formula::
+
+        argmax_c log P(c) + Σⱼ [xⱼ log θ_cj + (1 − xⱼ) log(1 − θ_cj)],  θ_cj = (N_cj + αⱼ) / (N_c +
+        2αⱼ)
+
     Parameters
     ----------
     alpha : float >= 0 or list of float, default=1.0
@@ -214,24 +283,32 @@ class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cl
         probable.
     class_prior : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, follows
-        ``fit_prior``.
-        ``None`` is the empty list.
+        ``fit_prior``. ``None`` is the empty list.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training rows of each class, by sample weight.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithm of the prior probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        Number of rows of each class in which each feature is one, by sample weight.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        Logarithm of the smoothed probability ``θ`` of each feature given each class.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -245,6 +322,12 @@ class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cl
 
     _id = "bernoulli-nb"
     _inputs = ("sparse", "binary")
+    _fitted_attributes: ClassVar = {
+        "class_count_": ("class_weights", None),
+        "class_log_prior_": ("log_priors", None),
+        "feature_count_": ("counts", None),
+        "feature_log_prob_": ("log_probabilities", None),
+    }
 
     def __init__(
         self,
@@ -265,6 +348,10 @@ class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cl
 class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Categorical naive Bayes, for categorical features encoded as integers from 0.
 
+    Formula::
+
+        argmax_c log P(c) + Σⱼ log θ_cj(xⱼ),  θ_cj(v) = (N_cjv + α) / (N_cj + α kⱼ)
+
     Parameters
     ----------
     alpha : float >= 0, default=1.0
@@ -278,8 +365,7 @@ class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, 
         probable.
     class_prior : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, follows
-        ``fit_prior``.
-        ``None`` is the empty list.
+        ``fit_prior``. ``None`` is the empty list.
     min_categories : float in [0, 16777216] or list of float or None, default=None
         Minimum number of categories: an integer for all features, or one per feature. ``None`` uses
         the largest code of the training data plus one.
@@ -292,18 +378,30 @@ class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, 
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training rows of each class, by sample weight.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithm of the prior probability of each class.
+    category_count_ : list of ndarray of shape (n_classes, n_categories)
+        For each feature, the count of each category in each class.
+    feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
+        For each feature, the logarithm of the smoothed probability ``θ`` of each category given
+        each class.
+    n_categories_ : ndarray of shape (n_features,)
+        Number of categories of each feature.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
-    NaN is a missing value: it is left out, not filled in.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+    Missing values (NaN) are ignored: they have no factor in the likelihood.
 
     Examples
     --------
@@ -317,6 +415,13 @@ class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, 
 
     _id = "categorical-nb"
     _inputs = ("missing-values", "categories")
+    _fitted_attributes: ClassVar = {
+        "class_count_": ("class_weights", None),
+        "class_log_prior_": ("log_priors", None),
+        "category_count_": ("columns", sklearn_attributes.column_counts),
+        "feature_log_prob_": ("columns", sklearn_attributes.column_log_probabilities),
+        "n_categories_": ("columns", sklearn_attributes.category_counts),
+    }
 
     def __init__(
         self,
@@ -338,6 +443,10 @@ class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, 
 
 class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Naive Bayes for mixed tables: every column has its own likelihood.
+
+    Formula::
+
+        argmax_c log P(c) + Σⱼ log pⱼ(xⱼ | c)
 
     Parameters
     ----------
@@ -386,25 +495,35 @@ class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classi
         probable.
     class_prior : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, follows
-        ``fit_prior``.
-        ``None`` is the empty list.
+        ``fit_prior``. ``None`` is the empty list.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training rows of each class, by sample weight.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithm of the prior probability of each class.
+    likelihoods_ : list of dict
+        Family and parameters of the likelihood of each column that is not text.
+    texts_ : list of dict
+        Multinomial distribution of the terms of each text column.
+    weights_ : ndarray of shape (n_columns,)
+        Weight of each column, then of each text; empty for equal weights.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
-    NaN is a missing value: it is left out, not filled in.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+    Missing values (NaN) are ignored: they have no factor in the likelihood.
 
     Examples
     --------
@@ -418,6 +537,10 @@ class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classi
 
     _id = "mixed-nb"
     _inputs = ("missing-values", "sparse", "mixed")
+    _fitted_attributes: ClassVar = {
+        "class_count_": ("class_weights", None),
+        "class_log_prior_": ("log_priors", None),
+    }
 
     def __init__(
         self,
@@ -454,6 +577,10 @@ class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classi
 class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Tree-augmented naive Bayes, for dependent categorical columns.
 
+    Formula::
+
+        argmax_c log P(c) + Σⱼ log p(xⱼ | x_parent(j), c),  tree: max Σⱼ I(Xⱼ; X_parent(j) | C)
+
     Parameters
     ----------
     alpha : float >= 0, default=1.0
@@ -469,25 +596,35 @@ class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic
         probable.
     class_prior : list of float >= 0 with sum 1 or None, default=None
         Prior class probabilities, in class order. The default, an empty list, follows
-        ``fit_prior``.
-        ``None`` is the empty list.
+        ``fit_prior``. ``None`` is the empty list.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Logarithm of the prior probability of each class.
+    levels_ : list of int
+        Number of categories of each column.
+    parents_ : list of int or None
+        Index of the parent of each column besides the class.
+    counts_ : ndarray
+        Counts of all tables, concatenated by column: parent code, column code, class.
+    log_probabilities_ : ndarray
+        ``log p(code | code of the parent, class)``, in the order of ``counts_``.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
-    NaN is a missing value: it is left out, not filled in.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+    Missing values (NaN) are ignored: they have no factor in the likelihood.
 
     Examples
     --------
@@ -501,6 +638,9 @@ class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic
 
     _id = "tan"
     _inputs = ("missing-values", "categories")
+    _fitted_attributes: ClassVar = {
+        "class_log_prior_": ("log_priors", None),
+    }
 
     def __init__(self, *, alpha=1.0, min_gain=0.0, root=0, fit_prior=True, class_prior=None):
         self.alpha = alpha
@@ -512,6 +652,10 @@ class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic
 
 class BayesNetworkClassifier(Mergeable, AdditiveScores, Generative, Probabilistic, Classifier):
     """Bayesian network classifier, for dependent categorical columns.
+
+    Formula::
+
+        argmax_c log P(c | parents(c)) + Σⱼ log p(xⱼ | parents(xⱼ))
 
     Parameters
     ----------
@@ -537,18 +681,27 @@ class BayesNetworkClassifier(Mergeable, AdditiveScores, Generative, Probabilisti
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    levels_ : list of int
+        Number of categories of each column.
+    parents_ : list of list of int
+        Parents of each variable in ascending order; the class is the last variable.
+    tables_ : list of ndarray
+        ``p(code | codes of the parents)`` of each variable, in row-major order.
+    score_ : float
+        Score of the structure.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
-    NaN is a missing value: it is left out, not filled in.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+    Missing values (NaN) are ignored: they have no factor in the likelihood.
 
     Examples
     --------

@@ -11,14 +11,14 @@ from .base import (
 )
 
 __all__ = [
-    "GaussianNB",
-    "MultinomialNB",
-    "ComplementNB",
+    "BayesNetworkClassifier",
     "BernoulliNB",
     "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
     "MixedNB",
+    "MultinomialNB",
     "TreeAugmentedNB",
-    "BayesNetworkClassifier",
 ]
 
 class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):

@@ -1,15 +1,31 @@
 """The estimators of ``neural_network``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
 
-from .base import Classifier, Honored, Only, Probabilistic, Regressor, Unused, WarmStart
+from typing import ClassVar
+
+from .base import (
+    Classifier,
+    Honored,
+    Only,
+    Probabilistic,
+    Regressor,
+    Unused,
+    WarmStart,
+    sklearn_attributes,
+    sklearn_parameters,
+)
 
 __all__ = ["MLPClassifier", "MLPRegressor"]
 
 
 class MLPClassifier(WarmStart, Probabilistic, Classifier):
     """Multilayer perceptron classifier: a neural network with hidden layers, trained by L-BFGS.
+
+    Formula::
+
+        min −(1/n) Σᵢ log P(yᵢ | xᵢ) + (α/2n) Σₗ ‖Wₗ‖²,  P = softmax of the network output
 
     Parameters
     ----------
@@ -19,9 +35,9 @@ class MLPClassifier(WarmStart, Probabilistic, Classifier):
     activation : {"identity", "logistic", "tanh", "relu"}, default="relu"
         Activation function of the hidden layers: ``relu``, ``tanh``, ``logistic`` (the sigmoid) or
         ``identity``.
-    solver : {"lbfgs"}, default="lbfgs"
-        Optimization algorithm: ``lbfgs``, limited-memory BFGS on the full training data.
-        Scikit-learn's ``adam`` and ``sgd`` are taken as ``lbfgs``, with a warning.
+    solver : {"lbfgs", "adam", "sgd"}, default="lbfgs"
+        Optimization algorithm: ``lbfgs``, limited-memory BFGS on the full training data. ``adam``
+        and ``sgd`` are replaced by ``lbfgs``, with a warning.
     alpha : float >= 0, default=0.0001
         L2 regularization strength, divided by the sum of the sample weights. Larger values give
         smaller weights.
@@ -33,53 +49,68 @@ class MLPClassifier(WarmStart, Probabilistic, Classifier):
         Seed of the random number generator. The same seed gives the same model, on any number of
         threads.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : bool, default=False
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     batch_size : int or {"auto"}, default="auto"
-        Makes no difference: every step looks at all rows.
+        Accepted without effect: every iteration uses all rows.
     shuffle : bool, default=True
-        Makes no difference: every step looks at all rows.
+        Accepted without effect: every iteration uses all rows.
     learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     learning_rate_init : float, default=0.001
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     power_t : float, default=0.5
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     momentum : float, default=0.9
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     nesterovs_momentum : bool, default=True
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     beta_1 : float, default=0.9
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     beta_2 : float, default=0.999
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     epsilon : float, default=1e-08
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     early_stopping : {False}, default=False
-        Whether a fit ends when rows that are put aside are told no better. Only ``False`` is taken.
+        Stop when the score on held-out rows no longer improves. Only ``False`` is supported.
     validation_fraction : float, default=0.1
-        Makes no difference: no rows are put aside.
+        Accepted without effect: no rows are held out.
     n_iter_no_change : float, default=10
-        Makes no difference: a fit ends by ``tol`` or ``max_iter``.
+        Accepted without effect: the fit stops by ``tol`` or ``max_iter``.
     max_fun : int, default=15000
-        Steps after which to stop in any case, as ``max_iter``: the smaller of both counts.
+        Maximum number of iterations, as ``max_iter``; the smaller of the two applies.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    coefs_ : list of ndarray of shape (n_inputs, n_outputs)
+        Weights of each layer, one row per input and one column per output.
+    intercepts_ : list of ndarray of shape (n_outputs,)
+        Intercepts of each layer.
+    loss_ : float
+        Penalized mean loss of the training rows.
+    n_iter_ : int
+        Number of iterations of the solver.
+    n_layers_ : int
+        Number of layers, input and output included.
+    n_outputs_ : int
+        Number of units of the output layer: 1 for two classes.
+    out_activation_ : str
+        Activation function of the output layer: ``logistic`` or ``softmax``.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -93,7 +124,7 @@ class MLPClassifier(WarmStart, Probabilistic, Classifier):
 
     _id = "mlp"
     _inputs = ("sparse", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
         "batch_size": Unused(int, "auto"),
@@ -106,13 +137,19 @@ class MLPClassifier(WarmStart, Probabilistic, Classifier):
         "beta_1": Unused(float),
         "beta_2": Unused(float),
         "epsilon": Unused(float),
-        "early_stopping": Only(
-            False,
-            instead="keep weights small by alpha, or choose max_iter by a search over folds",
-        ),
+        "early_stopping": Only(False, instead="increase alpha, or choose max_iter by cross-validation"),
         "validation_fraction": Unused(float),
         "n_iter_no_change": Unused(float),
         "max_fun": Honored(),
+    }
+    _translations = (
+        sklearn_parameters.max_fun_limits_iterations,
+        sklearn_parameters.stochastic_solvers_are_lbfgs,
+    )
+    _fitted_attributes: ClassVar = {
+        "n_layers_": ("coefs", sklearn_attributes.layer_count),
+        "n_outputs_": ("intercepts", sklearn_attributes.output_count),
+        "out_activation_": ("intercepts", sklearn_attributes.classifier_activation),
     }
 
     def __init__(
@@ -170,19 +207,23 @@ class MLPClassifier(WarmStart, Probabilistic, Classifier):
 class MLPRegressor(WarmStart, Regressor):
     """Multilayer perceptron regressor: a neural network with hidden layers, trained by L-BFGS.
 
+    Formula::
+
+        min (1/2n) Σᵢ ‖yᵢ − f(xᵢ)‖² + (α/2n) Σₗ ‖Wₗ‖²,  f the network
+
     Parameters
     ----------
     loss : {"squared_error"}, default="squared_error"
-        What a wrong number costs: half the square of the error. Only ``"squared_error"`` is taken.
+        Loss: half the squared error. Only ``"squared_error"`` is supported.
     hidden_layer_sizes : int >= 1 or list of int, default=(100,)
         Sizes of the hidden layers: one number, or a list in order from input to output. An empty
         list gives ridge regression.
     activation : {"identity", "logistic", "tanh", "relu"}, default="relu"
         Activation function of the hidden layers: ``relu``, ``tanh``, ``logistic`` (the sigmoid) or
         ``identity``.
-    solver : {"lbfgs"}, default="lbfgs"
-        Optimization algorithm: ``lbfgs``, limited-memory BFGS on the full training data.
-        Scikit-learn's ``adam`` and ``sgd`` are taken as ``lbfgs``, with a warning.
+    solver : {"lbfgs", "adam", "sgd"}, default="lbfgs"
+        Optimization algorithm: ``lbfgs``, limited-memory BFGS on the full training data. ``adam``
+        and ``sgd`` are replaced by ``lbfgs``, with a warning.
     alpha : float >= 0, default=0.0001
         L2 regularization strength, divided by the sum of the sample weights. Larger values give
         smaller weights.
@@ -194,51 +235,66 @@ class MLPRegressor(WarmStart, Regressor):
         Seed of the random number generator. The same seed gives the same model, on any number of
         threads.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : bool, default=False
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     batch_size : int or {"auto"}, default="auto"
-        Makes no difference: every step looks at all rows.
+        Accepted without effect: every iteration uses all rows.
     shuffle : bool, default=True
-        Makes no difference: every step looks at all rows.
+        Accepted without effect: every iteration uses all rows.
     learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     learning_rate_init : float, default=0.001
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     power_t : float, default=0.5
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     momentum : float, default=0.9
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     nesterovs_momentum : bool, default=True
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     beta_1 : float, default=0.9
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     beta_2 : float, default=0.999
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     epsilon : float, default=1e-08
-        Makes no difference: steps go as far as the loss falls.
+        Accepted without effect: step sizes are found by a line search.
     early_stopping : {False}, default=False
-        Whether a fit ends when rows that are put aside are told no better. Only ``False`` is taken.
+        Stop when the score on held-out rows no longer improves. Only ``False`` is supported.
     validation_fraction : float, default=0.1
-        Makes no difference: no rows are put aside.
+        Accepted without effect: no rows are held out.
     n_iter_no_change : float, default=10
-        Makes no difference: a fit ends by ``tol`` or ``max_iter``.
+        Accepted without effect: the fit stops by ``tol`` or ``max_iter``.
     max_fun : int, default=15000
-        Steps after which to stop in any case, as ``max_iter``: the smaller of both counts.
+        Maximum number of iterations, as ``max_iter``; the smaller of the two applies.
 
     Attributes
     ----------
+    coefs_ : list of ndarray of shape (n_inputs, n_outputs)
+        Weights of each layer, one row per input and one column per output.
+    intercepts_ : list of ndarray of shape (n_outputs,)
+        Intercepts of each layer.
+    loss_ : float
+        Penalized mean loss of the training rows.
+    n_iter_ : int
+        Number of iterations of the solver.
+    n_layers_ : int
+        Number of layers, input and output included.
+    n_outputs_ : int
+        Number of targets.
+    out_activation_ : str
+        Activation function of the output layer: ``identity``.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -252,10 +308,10 @@ class MLPRegressor(WarmStart, Regressor):
 
     _id = "mlp-regressor"
     _inputs = ("sparse", "multi-output", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
-        "verbose": Honored(),
         "loss": Only("squared_error", instead="use scikit-learn's class"),
+        "verbose": Honored(),
         "batch_size": Unused(int, "auto"),
         "shuffle": Unused(bool),
         "learning_rate": Unused("constant", "invscaling", "adaptive"),
@@ -266,13 +322,19 @@ class MLPRegressor(WarmStart, Regressor):
         "beta_1": Unused(float),
         "beta_2": Unused(float),
         "epsilon": Unused(float),
-        "early_stopping": Only(
-            False,
-            instead="keep weights small by alpha, or choose max_iter by a search over folds",
-        ),
+        "early_stopping": Only(False, instead="increase alpha, or choose max_iter by cross-validation"),
         "validation_fraction": Unused(float),
         "n_iter_no_change": Unused(float),
         "max_fun": Honored(),
+    }
+    _translations = (
+        sklearn_parameters.max_fun_limits_iterations,
+        sklearn_parameters.stochastic_solvers_are_lbfgs,
+    )
+    _fitted_attributes: ClassVar = {
+        "n_layers_": ("coefs", sklearn_attributes.layer_count),
+        "n_outputs_": (None, sklearn_attributes.target_count),
+        "out_activation_": (None, sklearn_attributes.identity_activation),
     }
 
     def __init__(

@@ -1,15 +1,21 @@
 """The estimators of ``preprocessing``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
 
-from .base import Transformer
+from typing import ClassVar
+
+from .base import Transformer, sklearn_attributes
 
 __all__ = ["PolynomialFeatures"]
 
 
 class PolynomialFeatures(Transformer):
     """Polynomial features: all monomials of the columns up to a degree.
+
+    Formula::
+
+        φ(x) = (1, x₁, …, xₙ, x₁², x₁x₂, …),  all monomials up to the degree
 
     Parameters
     ----------
@@ -27,25 +33,41 @@ class PolynomialFeatures(Transformer):
     gamma : float >= 0, default=1.0
         Coefficient of the inner product in the polynomial kernel.
     coef0 : float >= 0, default=1.0
-        Constant term of the polynomial kernel.
+        Independent term of the polynomial kernel ``(gamma x·z + coef0)^degree``.
 
     Attributes
     ----------
+    powers_ : ndarray of shape (n_output_features_, n_features)
+        Exponent of each feature in each monomial.
+    n_output_features_ : int
+        Number of monomials.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.preprocessing import PolynomialFeatures
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(PolynomialFeatures().fit_transform(X).shape[0])
+    4
     """
 
     _id = "polynomial-features"
     _inputs = ("sparse",)
+    _fitted_attributes: ClassVar = {
+        "powers_": (None, sklearn_attributes.powers),
+        "n_output_features_": (None, sklearn_attributes.output_count_of_model),
+    }
 
     def __init__(
         self,

@@ -1,11 +1,14 @@
 """The estimators of ``svm``.
 
-Written by ``mercer generate`` from the catalog; changes belong there.
+Written by ``mercer generate`` from the declarations of the estimators; edit those.
 """
+
+from typing import ClassVar
 
 from numpy.random import RandomState
 
 from .base import (
+    DEFAULT,
     AdditiveScores,
     Calibrated,
     Classifier,
@@ -17,22 +20,27 @@ from .base import (
     SupportVectors,
     Unused,
     WarmStart,
+    sklearn_attributes,
 )
 
 __all__ = [
+    "SVC",
+    "SVR",
+    "KernelPerceptron",
     "LinearSVC",
     "LinearSVR",
-    "SVC",
     "NuSVC",
-    "SVR",
     "NuSVR",
     "OneClassSVM",
-    "KernelPerceptron",
 ]
 
 
 class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
     """Linear support vector classification: the separating hyperplane with the largest margin.
+
+    Formula::
+
+        min ½‖w‖² + C Σᵢ max(0, 1 − yᵢ(w·xᵢ + b))ᵖ,  p = 1 (hinge) or 2 (squared hinge)
 
     Parameters
     ----------
@@ -79,25 +87,34 @@ class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
         ``isotonic`` or ``venn-abers`` (two isotonic fits, one per assumed label). The last two need
         more rows and adapt to any monotonic shape.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
+        Accepted without effect: the algorithm is deterministic.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights ``w`` of each class; for two classes one row, positive for the second class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept ``b`` of each row of ``coef_``.
+    n_iter_ : int
+        Number of iterations of the solver.
+    converged_ : bool
+        Whether the solver reached its tolerance.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -111,9 +128,13 @@ class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
 
     _id = "linear-svc"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
     }
 
     def __init__(
@@ -155,7 +176,12 @@ class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
 
 
 class LinearSVR(LinearModel, Regressor):
-    """Linear support vector regression: the flattest linear function that keeps most rows within ``epsilon``.
+    """Linear support vector regression: the flattest linear function that keeps most rows within
+    ``epsilon``.
+
+    Formula::
+
+        min ½‖w‖² + C Σᵢ max(0, |yᵢ − w·xᵢ − b| − ε)ᵖ,  p = 1 or 2 (squared loss)
 
     Parameters
     ----------
@@ -186,23 +212,32 @@ class LinearSVR(LinearModel, Regressor):
     gap : float > 0 or None, default=None
         Stop at this relative duality gap instead of at ``tol``. ``None`` stops at ``tol``.
     verbose : int, default=0
-        Whether a fit prints once a second how far it is.
+        Print the progress of the fit once per second.
     random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
+        Accepted without effect: the algorithm is deterministic.
 
     Attributes
     ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight ``w`` of each feature.
+    intercept_ : float
+        Intercept ``b``.
+    n_iter_ : int
+        Number of iterations of the solver.
+    converged_ : bool
+        Whether the solver reached its tolerance.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -216,9 +251,12 @@ class LinearSVR(LinearModel, Regressor):
 
     _id = "linear-svr"
     _inputs = ("sparse", "text")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
     }
 
     def __init__(
@@ -254,6 +292,10 @@ class LinearSVR(LinearModel, Regressor):
 class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
     """Support vector classification (C-SVC): maximum-margin classification with a kernel.
 
+    Formula::
+
+        min ½‖w‖² + C Σᵢ ξᵢ  subject to  yᵢ(w·φ(xᵢ) + b) ≥ 1 − ξᵢ, ξᵢ ≥ 0
+
     Parameters
     ----------
     C : float > 0, default=1.0
@@ -278,7 +320,7 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     tol : float > 0, default=0.001
         Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
         optimum and take longer.
@@ -292,7 +334,7 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
         kernel values.
     max_iter : int >= -1, default=-1
-        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
     class_weight : "balanced", dict of class to float > 0 or None, default=None
         Weight of each class in the loss: ``balanced`` (inversely proportional to the class
@@ -322,28 +364,52 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         Solve the exact problem after the approximate one, with its decision values as the warm
         start.
     warm_start : bool, default=False
-        Whether a fit begins at the weights of the fit before, where there is one.
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
-        and once a second how far it is.
+        Print the plan of the fit (its algorithm and the memory it needs) before it starts, and its
+        progress once per second.
     random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
+        Accepted without effect: the algorithm is deterministic.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors in the training data.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        Support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support)
+        Dual coefficients ``yᵢαᵢ`` of the support vectors; with one-vs-rest, one row per class.
+    intercept_ : ndarray of shape (n_decisions,)
+        Intercept ``b`` of each decision function.
+    coef_ : ndarray of shape (n_decisions, n_features)
+        Weights ``w`` of each decision function; only for a linear kernel.
+    class_weight_ : ndarray of shape (n_classes,)
+        Weight of each class in the loss.
+    n_iter_ : ndarray of shape (n_subproblems,)
+        Number of iterations of the solver in each binary subproblem.
+    fit_status_ : int
+        0 if the solver converged, else 1.
+    margins_ : ndarray of shape (n_subproblems,)
+        Margin ``1/‖w‖`` of each subproblem: the distance between the hyperplane and the edge of the
+        margin.
+    slacks_ : ndarray of the shape of dual_coef_
+        Slack ``ξ`` of each support vector; above one the row is misclassified.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -357,10 +423,23 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
 
     _id = "svc"
     _inputs = ("sparse", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
+    }
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+        "probability": {"deprecated": DEFAULT, "warn": DEFAULT},
+    }
+    _fitted_attributes: ClassVar = {
+        "support_": ("support", sklearn_attributes.int32),
+        "support_vectors_": ("expansion", sklearn_attributes.expansion_rows),
+        "dual_coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
+        "coef_": (None, sklearn_attributes.pairwise_weights),
+        "class_weight_": ("class_weights", None),
+        "fit_status_": ("converged", sklearn_attributes.fit_status),
     }
 
     def __init__(
@@ -418,6 +497,10 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
 class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
     """ν-support vector classification: the fraction of margin errors is given instead of ``C``.
 
+    Formula::
+
+        min ½‖w‖² − νρ + (1/n) Σᵢ ξᵢ  subject to  yᵢ(w·φ(xᵢ) + b) ≥ ρ − ξᵢ, ξᵢ ≥ 0, ρ ≥ 0
+
     Parameters
     ----------
     nu : float in [0.000000001, 1], default=0.5
@@ -434,7 +517,7 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     tol : float > 0, default=0.001
         Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
         optimum and take longer.
@@ -448,7 +531,7 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
         kernel values.
     max_iter : int >= -1, default=-1
-        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
     class_weight : "balanced", dict of class to float > 0 or None, default=None
         Weight of each class in the loss: ``balanced`` (inversely proportional to the class
@@ -467,26 +550,47 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         regression (``isotonic``), or Venn-Abers prediction (``venn-abers``). The last two need more
         rows and make no assumption about the shape of the map.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
-        and once a second how far it is.
+        Print the plan of the fit (its algorithm and the memory it needs) before it starts, and its
+        progress once per second.
     random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
+        Accepted without effect: the algorithm is deterministic.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors in the training data.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        Support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support)
+        Dual coefficients ``yᵢαᵢ`` of the support vectors; with one-vs-rest, one row per class.
+    intercept_ : ndarray of shape (n_decisions,)
+        Intercept ``b`` of each decision function.
+    coef_ : ndarray of shape (n_decisions, n_features)
+        Weights ``w`` of each decision function; only for a linear kernel.
+    class_weight_ : ndarray of shape (n_classes,)
+        Weight of each class in the loss.
+    n_iter_ : ndarray of shape (n_subproblems,)
+        Number of iterations of the solver in each binary subproblem.
+    fit_status_ : int
+        0 if the solver converged, else 1.
+    equivalent_c_ : ndarray of shape (n_subproblems,)
+        The ``C`` at which C-SVC has the same decision function.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -500,9 +604,22 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
 
     _id = "nu-svc"
     _inputs = ("sparse", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
+    }
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+        "probability": {"deprecated": DEFAULT, "warn": DEFAULT},
+    }
+    _fitted_attributes: ClassVar = {
+        "support_": ("support", sklearn_attributes.int32),
+        "support_vectors_": ("expansion", sklearn_attributes.expansion_rows),
+        "dual_coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
+        "coef_": (None, sklearn_attributes.pairwise_weights),
+        "class_weight_": ("class_weights", None),
+        "fit_status_": ("converged", sklearn_attributes.fit_status),
     }
 
     def __init__(
@@ -548,6 +665,10 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
 class SVR(SupportVectors, Regressor):
     """ε-support vector regression: errors within a tube around the function cost nothing.
 
+    Formula::
+
+        min ½‖w‖² + C Σᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε)
+
     Parameters
     ----------
     kernel : str or callable, default="rbf"
@@ -561,7 +682,7 @@ class SVR(SupportVectors, Regressor):
         number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     tol : float > 0, default=0.001
         Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
         optimum and take longer.
@@ -575,7 +696,7 @@ class SVR(SupportVectors, Regressor):
         Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
         kernel values.
     max_iter : int >= -1, default=-1
-        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
     C : float > 0, default=1.0
         Inverse regularization strength: the cost of errors outside the tube. Larger values fit the
@@ -584,22 +705,39 @@ class SVR(SupportVectors, Regressor):
         Half-width of the insensitive tube, in units of the target: errors up to ``epsilon`` cost
         nothing. Larger values give fewer support vectors.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
-        and once a second how far it is.
+        Print the plan of the fit (its algorithm and the memory it needs) before it starts, and its
+        progress once per second.
 
     Attributes
     ----------
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors in the training data.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        Support vectors.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Dual coefficients of the support vectors in the kernel expansion.
+    intercept_ : ndarray of shape (1,)
+        Intercept ``b``.
+    coef_ : ndarray of shape (n_decisions, n_features)
+        Weights ``w``; only for a linear kernel.
+    n_iter_ : int
+        Number of iterations of the solver.
+    fit_status_ : int
+        0 if the solver converged, else 1.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -613,8 +751,20 @@ class SVR(SupportVectors, Regressor):
 
     _id = "svr"
     _inputs = ("sparse", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
+    }
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+    }
+    _fitted_attributes: ClassVar = {
+        "support_": ("support", sklearn_attributes.int32),
+        "support_vectors_": ("expansion", sklearn_attributes.expansion_rows),
+        "n_support_": ("support", sklearn_attributes.support_count),
+        "dual_coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
+        "coef_": ("expansion", sklearn_attributes.linear_weights),
+        "fit_status_": ("converged", sklearn_attributes.fit_status),
     }
 
     def __init__(
@@ -648,7 +798,12 @@ class SVR(SupportVectors, Regressor):
 
 
 class NuSVR(SupportVectors, Regressor):
-    """ν-support vector regression: the fraction of rows outside the tube is given instead of its width.
+    """ν-support vector regression: the fraction of rows outside the tube is given instead of its
+    width.
+
+    Formula::
+
+        min ½‖w‖² + C Σᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε) + C n ν ε  over w, b and ε ≥ 0
 
     Parameters
     ----------
@@ -669,7 +824,7 @@ class NuSVR(SupportVectors, Regressor):
         number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     tol : float > 0, default=0.001
         Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
         optimum and take longer.
@@ -683,25 +838,44 @@ class NuSVR(SupportVectors, Regressor):
         Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
         kernel values.
     max_iter : int >= -1, default=-1
-        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
-        and once a second how far it is.
+        Print the plan of the fit (its algorithm and the memory it needs) before it starts, and its
+        progress once per second.
 
     Attributes
     ----------
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors in the training data.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        Support vectors.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Dual coefficients of the support vectors in the kernel expansion.
+    intercept_ : ndarray of shape (1,)
+        Intercept ``b``.
+    coef_ : ndarray of shape (n_decisions, n_features)
+        Weights ``w``; only for a linear kernel.
+    n_iter_ : int
+        Number of iterations of the solver.
+    fit_status_ : int
+        0 if the solver converged, else 1.
+    epsilon_ : float
+        Half-width ``ε`` of the insensitive tube.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -715,8 +889,20 @@ class NuSVR(SupportVectors, Regressor):
 
     _id = "nu-svr"
     _inputs = ("sparse", "text-on-request")
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
+    }
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+    }
+    _fitted_attributes: ClassVar = {
+        "support_": ("support", sklearn_attributes.int32),
+        "support_vectors_": ("expansion", sklearn_attributes.expansion_rows),
+        "n_support_": ("support", sklearn_attributes.support_count),
+        "dual_coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
+        "coef_": ("expansion", sklearn_attributes.linear_weights),
+        "fit_status_": ("converged", sklearn_attributes.fit_status),
     }
 
     def __init__(
@@ -750,7 +936,12 @@ class NuSVR(SupportVectors, Regressor):
 
 
 class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
-    """One-class support vector machine for novelty detection: the region that contains most training rows.
+    """One-class support vector machine for novelty detection: the region that contains most
+    training rows.
+
+    Formula::
+
+        min ½‖w‖² − ν n ρ + Σᵢ max(0, ρ − w·φ(xᵢ)),  inlier if w·φ(x) ≥ ρ
 
     Parameters
     ----------
@@ -765,7 +956,7 @@ class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
         number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     tol : float > 0, default=0.001
         Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
         optimum and take longer.
@@ -779,34 +970,73 @@ class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
         Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
         kernel values.
     max_iter : int >= -1, default=-1
-        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
     nu : float in [0.000000001, 1], default=0.5
         Upper bound on the fraction of training rows outside the region and lower bound on the
         fraction of support vectors. Larger values give a smaller region.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
-        and once a second how far it is.
+        Print the plan of the fit (its algorithm and the memory it needs) before it starts, and its
+        progress once per second.
 
     Attributes
     ----------
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors in the training data.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        Support vectors.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Dual coefficients of the support vectors in the kernel expansion.
+    intercept_ : ndarray of shape (1,)
+        Intercept ``b``.
+    coef_ : ndarray of shape (n_decisions, n_features)
+        Weights ``w``; only for a linear kernel.
+    n_iter_ : int
+        Number of iterations of the solver.
+    fit_status_ : int
+        0 if the solver converged, else 1.
+    offset_ : ndarray of shape (1,)
+        Offset ``ρ`` of the decision function: minus the intercept.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.svm import OneClassSVM
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(OneClassSVM().fit(X).predict(X).shape)
+    (4,)
     """
 
     _id = "one-class-svm"
     _inputs = ("sparse",)
-    _beside = {
+    _extra_parameters: ClassVar = {
         "verbose": Honored(),
+    }
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+    }
+    _fitted_attributes: ClassVar = {
+        "support_": ("support", sklearn_attributes.int32),
+        "support_vectors_": ("expansion", sklearn_attributes.expansion_rows),
+        "n_support_": ("support", sklearn_attributes.support_count),
+        "dual_coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
+        "coef_": ("expansion", sklearn_attributes.linear_weights),
+        "fit_status_": ("converged", sklearn_attributes.fit_status),
+        "offset_": ("intercepts", sklearn_attributes.negated),
     }
 
     def __init__(
@@ -840,6 +1070,10 @@ class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
 class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
     """Kernel perceptron: a kernel expansion over the rows that were misclassified during training.
 
+    Formula::
+
+        if yᵢ f(xᵢ) ≤ 0:  f ← f + yᵢ K(xᵢ, ·),  b ← b + yᵢ
+
     Parameters
     ----------
     kernel : str or callable, default="rbf"
@@ -854,7 +1088,7 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
         n_features``. Larger values make the kernel narrower and the fitted function more flexible.
         ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
-        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     fit_intercept : bool, default=True
         Fit an intercept. If ``false``, the hyperplane passes through the origin.
     max_iter : int in [1, 1000000000], default=100
@@ -864,7 +1098,7 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
         last one.
     budget : int >= 1 or None, default=None
         Maximum number of support vectors. If it is exceeded, the support vector with the smallest
-        norm is removed. ``None`` sets no limit.
+        norm is removed. ``None`` keeps all of them.
     shuffle : bool, default=True
         Shuffle the rows before every epoch.
     random_state : int, default=0
@@ -875,17 +1109,36 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors in the training data.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        Support vectors.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (n_decisions, n_support)
+        Coefficients of the support vectors in each decision function.
+    intercept_ : ndarray of shape (n_decisions,)
+        Intercept ``b`` of each decision function.
+    coef_ : ndarray of shape (n_decisions, n_features)
+        Weights ``w``; only for a linear kernel.
+    mistakes_ : ndarray of shape (n_iter_,)
+        Number of mistakes of all decision functions in each epoch.
+    n_iter_ : int
+        Number of epochs.
+    dropped_ : int
+        Number of support vectors removed because of the budget.
     n_features_in_ : int
-        How many columns a row has.
+        Number of features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
+        Names of the features, if the training rows had names.
     certificate_ : dict
-        How the fit ended and how far from the best it can be.
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
 
     Notes
     -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
 
     Examples
     --------
@@ -899,6 +1152,17 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
 
     _id = "kernel-perceptron"
     _inputs = ("sparse",)
+    _spellings: ClassVar = {
+        "kernel": {"polynomial": "poly"},
+    }
+    _fitted_attributes: ClassVar = {
+        "support_": ("support", sklearn_attributes.int32),
+        "support_vectors_": ("expansion", sklearn_attributes.expansion_rows),
+        "n_support_": ("support", sklearn_attributes.support_count),
+        "dual_coef_": ("coefficients", None),
+        "intercept_": ("intercepts", None),
+        "coef_": ("expansion", sklearn_attributes.linear_weights),
+    }
 
     def __init__(
         self,

@@ -16,14 +16,14 @@ from .base import (
 )
 
 __all__ = [
+    "SVC",
+    "SVR",
+    "KernelPerceptron",
     "LinearSVC",
     "LinearSVR",
-    "SVC",
     "NuSVC",
-    "SVR",
     "NuSVR",
     "OneClassSVM",
-    "KernelPerceptron",
 ]
 
 class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):

@@ -1,19 +1,22 @@
-//! `mercer generate`: the files that are made from the catalog.
+//! `mercer generate`: the files that are written from the catalog.
 
+mod docstring;
+mod example;
+mod parameters;
 mod python;
 mod reference;
-mod sklearn_parameters;
 
-use super::generate::python::python_files;
-use super::generate::reference::reference_files;
 use crate::args::Generate;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
+use mercer::catalog::Card;
+use python::python_files;
+use reference::reference_files;
 use std::path::Path;
 
 pub fn run(args: Generate, session: &Session) -> Result<()> {
     let mut stale = Vec::new();
-    for (path, content) in python_files().into_iter().chain(reference_files()) {
+    for (path, content) in python_files().into_iter().chain(reference_files()?) {
         if std::fs::read_to_string(&path).is_ok_and(|found| found == content) {
             continue;
         }
@@ -24,7 +27,15 @@ pub fn run(args: Generate, session: &Session) -> Result<()> {
         stale.push(path);
     }
     if args.check && !stale.is_empty() {
-        return Err(Failure::Data(format!("not fresh: {}; run `make generate`", stale.join(", "))));
+        return Err(Failure::Data(format!(
+            "out of date: {}; run `make generate`",
+            stale.join(", ")
+        )));
     }
     Ok(())
+}
+
+/// The Python module and class of an estimator.
+fn python_name(card: &Card) -> (&'static str, &'static str) {
+    card.python.split_once('.').unwrap_or(("models", card.python))
 }

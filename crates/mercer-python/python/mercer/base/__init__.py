@@ -20,10 +20,11 @@ from .classifier import Classifier, Mergeable, Online
 from .estimator import Estimator
 from .files import load
 from .regressor import LinearModel, MergeableRegressor, OnlineRegressor, Regressor
-from .sklearn_parameters import Honored, Only, Unused
+from .sklearn_parameters import DEFAULT, Honored, Only, Unused
 from .unsupervised import Clusterer, OutlierDetector, Transformer
 
 __all__ = [
+    "DEFAULT",
     "AdditiveScores",
     "Calibrated",
     "Classifier",

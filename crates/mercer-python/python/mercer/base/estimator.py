@@ -5,9 +5,10 @@ import importlib
 import json
 import os
 import warnings
+from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,21 +19,11 @@ from .. import _mercer, rows
 from ..exceptions import TimeLimitWarning
 from ..limits import current_limits
 from .inputs import category_codes, checked_weights, n_rows, n_threads, random_seed, to_json
-from .sklearn_attributes import (
-    ALIASES,
-    BY_COLUMN,
-    BY_ESTIMATOR,
-    NO_FIELDS,
-    OF_EXPANSION,
-    OF_KERNEL_ROWS,
-)
+from .sklearn_attributes import NO_FIELDS, attribute_names, fitted_attribute
 from .sklearn_parameters import Honored, Only, Unused, core_parameters
 
 #: Rows of one call of a callable kernel, which bounds the memory of its result.
 ROWS_PER_KERNEL_CALL = 1024
-
-#: Estimators for which scikit-learn calls a callable kernel with two rows instead of two matrices.
-PAIRWISE_KERNELS = frozenset({"kernel-pca", "kernel-ridge", "nystroem"})
 
 
 class Estimator(BaseEstimator):
@@ -43,7 +34,16 @@ class Estimator(BaseEstimator):
     #: The accepted inputs, as named in the catalog.
     _inputs: tuple[str, ...] = ()
     #: Parameters of scikit-learn that the core does not have.
-    _beside: dict[str, Honored | Only | Unused] = {}
+    _extra_parameters: ClassVar[dict[str, Honored | Only | Unused]] = {}
+    #: By parameter, values that scikit-learn spells differently.
+    _spellings: ClassVar[dict[str, dict[Any, Any]]] = {}
+    #: Rules of scikit-learn that concern several parameters.
+    _translations: tuple[Callable[[dict[str, Any]], None], ...] = ()
+    #: Attributes that are not fields of the same name: the field, and a function of it or of the
+    #: model.
+    _fitted_attributes: ClassVar[dict[str, tuple[str | None, Callable[[Any], Any] | None]]] = {}
+    #: Whether scikit-learn calls a callable kernel with two rows instead of two matrices.
+    _kernel_of_two_rows = False
     #: The fitted model; the attribute exists after ``fit``.
     _fitted: _mercer.Fitted
     #: The levels of the categorical columns of a table.
@@ -76,37 +76,18 @@ class Estimator(BaseEstimator):
         return model
 
     def __getattr__(self, name: str) -> Any:
-        """Fields of the fitted model, under their own names and under scikit-learn's."""
-        fitted = self.__dict__.get("_fitted")
-        if name not in NO_FIELDS and fitted is not None and name.endswith("_") and name[0] != "_":
-            if name in OF_KERNEL_ROWS and self._kernel_rows is not None:
-                return self._kernel_rows[fitted.field("expansion")["support"]]
-            own = BY_ESTIMATOR.get(self._id)
-            if own is not None and name in own:
-                return own[name](fitted)
-            if own is None and name in OF_EXPANSION and "expansion" in fitted.fields():
-                n_support = fitted.field("n_support") if "n_support" in fitted.fields() else None
-                if name != "n_support_" or n_support is None:
-                    return OF_EXPANSION[name](fitted.field("expansion"), n_support)
-            # scikit-learn uses some names for two fields; the model has only one of them.
-            for field, derive in [ALIASES.get(name, ("", None)), (name[:-1], None)]:
-                try:
-                    value = fitted.field(field)
-                except KeyError:
-                    continue
-                return value if derive is None else derive(value)
-            if name in BY_COLUMN and "columns" in fitted.fields():
-                return [column[BY_COLUMN[name]] for column in fitted.field("columns")]
+        """Attributes of the fitted model: its fields, and those declared by the class."""
+        fitted = "_fitted" in self.__dict__ and name.endswith("_") and not name.startswith("_")
+        if fitted and name not in NO_FIELDS:
+            try:
+                return fitted_attribute(self, name)
+            except KeyError:
+                pass
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        fitted = self.__dict__.get("_fitted")
-        fields = set(fitted.fields()) if fitted is not None else set()
-        names = {alias for alias, (field, _) in ALIASES.items() if field in fields}
-        names |= set(BY_COLUMN) if "columns" in fields else set()
-        expansion = set(OF_EXPANSION) - {"coef_"} if "expansion" in fields else set()
-        names |= set(BY_ESTIMATOR.get(self._id, expansion)) if fields else set()
-        return sorted({*super().__dir__(), *names, *(f"{field}_" for field in fields)})
+        names = attribute_names(self) if "_fitted" in self.__dict__ else set()
+        return sorted({*super().__dir__(), *names})
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in self.__dict__
@@ -167,7 +148,7 @@ class Estimator(BaseEstimator):
         out = np.zeros((X.shape[0], n_fit))
         for first in range(0, X.shape[0], ROWS_PER_KERNEL_CALL):
             block = slice(first, first + ROWS_PER_KERNEL_CALL)
-            if self._id in PAIRWISE_KERNELS:
+            if self._kernel_of_two_rows:
                 pairwise = importlib.import_module("sklearn.metrics.pairwise").pairwise_kernels
                 params = self.kernel_params or {}
                 values = pairwise(X[block], others, metric=self.kernel, **params)

@@ -1,4 +1,9 @@
-"""scikit-learn's attribute names, and how their values are computed from the fields of a model."""
+"""Fitted attributes: fields of the model, and the functions by which the others are computed.
+
+A generated class declares an attribute as a pair: the name of a field, or ``None`` for the whole
+model, and a function of it, or ``None`` for the field itself. The declarations stand beside the
+parameters of each estimator in Rust.
+"""
 
 import importlib
 from itertools import chain, combinations, combinations_with_replacement, pairwise
@@ -8,55 +13,67 @@ import numpy as np
 
 from .. import _mercer
 
-#: By scikit-learn's name: the field of the model, and a function of its value.
-ALIASES = {
-    "bitHash_": ("bit_hash", None),
-    "class_count_": ("class_weights", None),
-    "class_log_prior_": ("log_priors", None),
-    "class_prior_": ("log_priors", np.exp),
-    "class_weight_": ("class_weights", None),
-    "coef_": ("coefficients", lambda c: np.diff(c, axis=0) if c.ndim == 2 and len(c) == 2 else c),
-    "covariance_": ("covariances", list),
-    "epsilon_": ("smoothing", None),
-    "explained_variance_ratio_": ("explained_variance_ratio", np.ravel),
-    "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
-    "feature_count_": ("counts", None),
-    "feature_log_prob_": ("log_probabilities", None),
-    "fit_status_": ("converged", lambda converged: 0 if converged else 1),
-    "indexHash_": ("index_hash", np.array),
-    "intercept_": ("intercepts", lambda b: np.diff(np.ravel(b)) if b.size == 2 else np.ravel(b)),
-    "labels_": ("labels", lambda labels: labels.astype(np.int32)),
-    "log_determinants_": ("log_determinants", np.ravel),
-    "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
-    "priors_": ("log_priors", np.exp),
-    "rank_": ("rank", lambda rank: int(np.ravel(rank)[0])),
-    "ranks_": ("ranks", lambda row: row[0].astype(int)),
-    "scalings_": ("axes", None),
-    "theta_": ("means", None),
-    "var_": ("variances", None),
-    "xbar_": ("center", np.ravel),
-}
+#: Attributes that scikit-learn reads often and no model has as fields; a lookup would copy the model.
+NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
 
-#: The same for models that store one entry per column.
-BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_probabilities"}
+#: Attributes with one entry per target of a multi-output model, and their fields in the model.
+OF_TARGETS = {"coef_": "coefficients", "dual_coef_": "", "intercept_": "intercept"}
 
 
-def _support_vectors(expansion: dict[str, Any]) -> Any:
-    sparse = expansion["sparse_vectors"]
-    if sparse is None:
-        return expansion["vectors"]
-    shape = (len(sparse["offsets"]) - 1, expansion["n_columns"])
-    parts = (sparse["values"], sparse["columns"], sparse["offsets"])
-    return importlib.import_module("scipy.sparse").csr_matrix(parts, shape=shape)
+def fitted_attribute(estimator: Any, name: str) -> Any:
+    """The value of an attribute of a fitted estimator; raises ``KeyError`` for an unknown name."""
+    fitted = estimator._fitted
+    field, function = estimator._fitted_attributes.get(name, (name[:-1], None))
+    if function is expansion_rows and estimator._kernel_rows is not None:
+        # With a callable kernel the core has no rows, only kernel values.
+        return estimator._kernel_rows[fitted.field("support")]
+    value = fitted if field is None else fitted.field(field)
+    return value if function is None else function(value)
 
 
-def _pair_weights(expansion: dict[str, Any], n_support: np.ndarray | None) -> np.ndarray:
-    """The weight vector of every decision function; only for a linear kernel."""
-    if expansion["function"]["kernel"] != "linear":
-        raise AttributeError("coef_ is only available when using a linear kernel")
-    vectors, table = _support_vectors(expansion), expansion["coefficients"]
-    if n_support is None or len(expansion["intercepts"]) == len(table):
-        return np.asarray(table @ vectors)
+def attribute_names(estimator: Any) -> set[str]:
+    """The names of all attributes of a fitted estimator."""
+    fields = estimator._fitted.fields()
+    return {*estimator._fitted_attributes, *(f"{field}_" for field in fields)}
+
+
+# Functions of the whole model.
+
+
+def dual_coefficients_by_target(fitted: _mercer.Fitted) -> np.ndarray:
+    """One column per target, or a vector for one target."""
+    coefficients = fitted.field("coefficients")
+    return coefficients[0] if fitted.n_targets == 1 else coefficients.T
+
+
+def identity_activation(fitted: _mercer.Fitted) -> str:
+    """The activation of the output layer of a regressor."""
+    return "identity"
+
+
+def kernel_eigenvectors(fitted: _mercer.Fitted) -> np.ndarray:
+    """The eigenvectors of the centered kernel matrix, of unit length."""
+    return fitted.field("coefficients").T * np.sqrt(fitted.field("eigenvalues"))
+
+
+def one_iteration(fitted: _mercer.Fitted) -> int:
+    """scikit-learn's checks require ``n_iter_`` of estimators with ``max_iter``."""
+    return 1
+
+
+def output_count_of_model(fitted: _mercer.Fitted) -> int:
+    """The number of features of a transformed row."""
+    return fitted.n_outputs
+
+
+def pairwise_weights(fitted: _mercer.Fitted) -> np.ndarray:
+    """The weights of every decision function of a classifier with a linear kernel."""
+    expansion, n_support = fitted.field("expansion"), fitted.field("n_support")
+    table = expansion["coefficients"]
+    if len(expansion["intercepts"]) == len(table):
+        return linear_weights(expansion)
+    _require_linear(expansion)
+    vectors = expansion_rows(expansion)
     ends = np.concatenate([[0], np.cumsum(n_support)])
     of = [slice(a, b) for a, b in pairwise(ends)]
     return np.array(
@@ -68,25 +85,7 @@ def _pair_weights(expansion: dict[str, Any], n_support: np.ndarray | None) -> np
     )
 
 
-#: scikit-learn's names of the parts of a kernel expansion, computed from the expansion and the number of
-#: support vectors of each class.
-OF_EXPANSION = {
-    "coef_": _pair_weights,
-    "dual_coef_": lambda expansion, _: expansion["coefficients"],
-    "intercept_": lambda expansion, _: expansion["intercepts"],
-    "n_support_": lambda expansion, _: np.array([len(expansion["support"])], dtype=np.int32),
-    "offset_": lambda expansion, _: -expansion["intercepts"],
-    "support_": lambda expansion, _: expansion["support"].astype(np.int32),
-    "support_vectors_": lambda expansion, _: _support_vectors(expansion),
-}
-
-
-def _by_target(fitted: _mercer.Fitted, table: np.ndarray) -> np.ndarray:
-    """A matrix of one row per target in scikit-learn's shape: one column per target, or a vector."""
-    return table[0] if fitted.n_targets == 1 else table.T
-
-
-def _powers(fitted: _mercer.Fitted) -> np.ndarray:
+def powers(fitted: _mercer.Fitted) -> np.ndarray:
     """The exponent of each input column in each output column."""
     n = fitted.field("n_columns")
     choose = combinations if fitted.field("interaction_only") else combinations_with_replacement
@@ -96,60 +95,142 @@ def _powers(fitted: _mercer.Fitted) -> np.ndarray:
     return np.vstack([np.bincount(np.array(p, dtype=int), minlength=n) for p in products])
 
 
-def _of_expansion(derive: Any) -> Any:
-    return lambda fitted: derive(fitted.field("expansion"))
+def target_count(fitted: _mercer.Fitted) -> int:
+    """The number of targets."""
+    return fitted.n_targets
 
 
-#: Attributes by the id of the estimator, where the kernel expansion has another meaning than in an SVM, or
-#: the model has no expansion.
-BY_ESTIMATOR = {
-    "kernel-pca": {
-        "eigenvectors_": lambda fitted: (
-            fitted.field("expansion")["coefficients"].T * np.sqrt(fitted.field("eigenvalues"))
-        ),
-        "gamma_": _of_expansion(lambda expansion: expansion["function"]["gamma"]),
-        "X_fit_": _of_expansion(_support_vectors),
-    },
-    "kernel-ridge": {
-        "dual_coef_": lambda fitted: _by_target(fitted, fitted.field("expansion")["coefficients"]),
-        "X_fit_": _of_expansion(_support_vectors),
-    },
-    "mlp": {
-        "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
-        "n_outputs_": lambda fitted: len(fitted.field("intercepts")[-1]),
-        "out_activation_": lambda fitted: (
-            "logistic" if len(fitted.field("intercepts")[-1]) == 1 else "softmax"
-        ),
-    },
-    "mlp-regressor": {
-        "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
-        "n_outputs_": lambda fitted: fitted.n_targets,
-        "out_activation_": lambda fitted: "identity",
-    },
-    "nystroem": {
-        "component_indices_": _of_expansion(
-            lambda expansion: expansion["support"].astype(np.int64)
-        ),
-        "components_": _of_expansion(_support_vectors),
-        "error_": lambda fitted: fitted.field("relative_trace_error"),
-        "n_components_": lambda fitted: fitted.n_outputs,
-        "normalization_": _of_expansion(lambda expansion: expansion["coefficients"]),
-    },
-    "polynomial-features": {
-        "n_output_features_": lambda fitted: fitted.n_outputs,
-        "powers_": lambda fitted: _powers(fitted),
-    },
-    "rbf-sampler": {"n_components_": lambda fitted: fitted.n_outputs},
-    # scikit-learn's checks require ``n_iter_`` of estimators with ``max_iter``; the normal equations are
-    # solved directly.
-    "ridge": {"n_iter_": lambda fitted: 1},
-}
+# Functions of a kernel expansion or of its parts.
 
-#: Attributes that are training rows; a callable kernel needs them in Python.
-OF_KERNEL_ROWS = frozenset({"X_fit_", "components_", "support_vectors_"})
 
-#: Attributes with one entry per target of a multi-output model, and their fields in the model.
-OF_TARGETS = {"coef_": "coefficients", "dual_coef_": "", "intercept_": "intercept"}
+def expansion_rows(expansion: dict[str, Any]) -> Any:
+    """The rows of a kernel expansion, dense or sparse as they are stored."""
+    sparse = expansion["sparse_vectors"]
+    if sparse is None:
+        return expansion["vectors"]
+    shape = (len(sparse["offsets"]) - 1, expansion["n_columns"])
+    parts = (sparse["values"], sparse["columns"], sparse["offsets"])
+    return importlib.import_module("scipy.sparse").csr_matrix(parts, shape=shape)
 
-#: Attributes that scikit-learn reads often and no model has as fields; looking them up would copy the model.
-NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
+
+def kernel_gamma(function: dict[str, Any]) -> float:
+    """The ``gamma`` of a kernel function."""
+    return function["gamma"]
+
+
+def linear_weights(expansion: dict[str, Any]) -> np.ndarray:
+    """The weights of every decision function with a linear kernel."""
+    _require_linear(expansion)
+    return np.asarray(expansion["coefficients"] @ expansion_rows(expansion))
+
+
+def support_count(support: np.ndarray) -> np.ndarray:
+    """The number of support vectors."""
+    return np.array([len(support)], dtype=np.int32)
+
+
+def _require_linear(expansion: dict[str, Any]) -> None:
+    if expansion["function"]["kernel"] != "linear":
+        raise AttributeError("coef_ is only available when using a linear kernel")
+
+
+# Functions of other fields.
+
+
+def category_counts(columns: list[dict[str, Any]]) -> np.ndarray:
+    """The number of categories of each column."""
+    return np.array([column["counts"].shape[1] for column in columns])
+
+
+def class_contrast(coefficients: np.ndarray) -> np.ndarray:
+    """For two classes, the weights of the second minus those of the first."""
+    return np.diff(coefficients, axis=0) if len(coefficients) == 2 else coefficients
+
+
+def class_contrast_of_intercepts(intercepts: np.ndarray) -> np.ndarray:
+    """For two classes, the intercept of the second minus that of the first."""
+    values = np.ravel(intercepts)
+    return np.diff(values) if len(values) == 2 else values
+
+
+def classifier_activation(intercepts: list[np.ndarray]) -> str:
+    """The activation of the output layer of a classifier."""
+    return "logistic" if len(intercepts[-1]) == 1 else "softmax"
+
+
+def column_counts(columns: list[dict[str, Any]]) -> list[np.ndarray]:
+    """The counts of each column."""
+    return [column["counts"] for column in columns]
+
+
+def column_log_probabilities(columns: list[dict[str, Any]]) -> list[np.ndarray]:
+    """The log-probabilities of each column."""
+    return [column["log_probabilities"] for column in columns]
+
+
+def fit_status(converged: bool) -> int:
+    """0 for a fit that converged, else 1."""
+    return 0 if converged else 1
+
+
+def layer_count(coefs: list[np.ndarray]) -> int:
+    """The number of layers, input and output included."""
+    return len(coefs) + 1
+
+
+def output_count(intercepts: list[np.ndarray]) -> int:
+    """The number of units of the output layer."""
+    return len(intercepts[-1])
+
+
+def sum_over_classes(counts: np.ndarray) -> np.ndarray:
+    """The sum of the rows of a matrix with one row per class."""
+    return counts.sum(axis=0)
+
+
+# Conversions.
+
+
+def array(values: Any) -> np.ndarray:
+    """A nested list as an array."""
+    return np.array(values)
+
+
+def exp(values: np.ndarray) -> np.ndarray:
+    """Probabilities from their logarithms."""
+    return np.exp(values)
+
+
+def int32(values: np.ndarray) -> np.ndarray:
+    """Integers in scikit-learn's type for indices of support vectors and clusters."""
+    return values.astype(np.int32)
+
+
+def int64(values: np.ndarray) -> np.ndarray:
+    """Integers in numpy's type for indices."""
+    return values.astype(np.int64)
+
+
+def integer(value: Any) -> int:
+    """A number that is stored as a matrix of one cell."""
+    return int(np.ravel(value)[0])
+
+
+def integers(values: np.ndarray) -> np.ndarray:
+    """Integers that are stored as a matrix of one row."""
+    return values[0].astype(int)
+
+
+def list_of(values: np.ndarray) -> list[np.ndarray]:
+    """An array as a list along its first axis."""
+    return list(values)
+
+
+def negated(values: np.ndarray) -> np.ndarray:
+    """The values with the opposite sign."""
+    return -values
+
+
+def ravel(values: np.ndarray) -> np.ndarray:
+    """A vector that is stored as a matrix of one row."""
+    return np.ravel(values)

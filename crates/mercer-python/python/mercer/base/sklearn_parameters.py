@@ -1,8 +1,8 @@
-"""Parameters of scikit-learn's classes that the core does not have, and scikit-learn's spelling of the
-others.
+"""Interprets what the generated classes declare about the parameters of scikit-learn's classes.
 
-A script written for scikit-learn may pass every parameter of its classes. A parameter that cannot change
-the model is accepted and unused; a value that would change it and is not implemented is refused.
+A script written for scikit-learn may pass every parameter of its classes. A parameter that cannot
+change the model is accepted and unused; a value that would change it and is not implemented is
+refused. The declarations stand beside the parameters of each estimator in Rust.
 """
 
 import math
@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Honored", "Only", "Unused", "core_parameters", "refuse_initial_weights"]
+__all__ = ["DEFAULT", "Honored", "Only", "Unused", "core_parameters", "refuse_initial_weights"]
+
+#: In a table of spellings, the default of the core.
+DEFAULT: Any = object()
 
 #: The types in a declaration: what they accept, and their description in messages.
 TYPES: dict[Any, tuple[Any, str]] = {
@@ -79,61 +82,60 @@ def refuse_initial_weights(estimator: Any, coef_init: Any, intercept_init: Any) 
 
 
 def core_parameters(estimator: Any) -> dict[str, Any]:
-    """The parameters of the core, with scikit-learn's special values translated."""
+    """The parameters of the core, translated from those of scikit-learn."""
     params = estimator.get_params(deep=False)
-    for name, taken in estimator._beside.items():
-        taken.check(estimator, name, params[name])
-    for translate in (_penalty, _kernel, _network):
-        translate(params, estimator._id)
-    # scikit-learn's placeholders for a default that depends on other parameters or is about to change.
-    for name in ("coef0", "degree", "l1_ratio", "scoring"):
-        if params.get(name, "") is None:
-            del params[name]
-    for name in ("l1_ratios", "probability", "scoring"):
-        if isinstance(params.get(name), str) and params[name] in ("warn", "deprecated"):
-            del params[name]
-    return {name: value for name, value in params.items() if name not in estimator._beside}
+    for name, declared in estimator._extra_parameters.items():
+        declared.check(estimator, name, params[name])
+    for name, values in estimator._spellings.items():
+        _respell(params, name, values)
+    for translate in estimator._translations:
+        translate(params)
+    if callable(params.get("kernel")):
+        # The kernel matrix is computed in Python.
+        params["kernel"] = "precomputed"
+    return {k: v for k, v in params.items() if k not in estimator._extra_parameters}
 
 
-def _penalty(params: dict[str, Any], estimator_id: str) -> None:
-    """``penalty=None`` and ``C=inf`` mean no penalty; an unset penalty follows from ``l1_ratio``."""
-    if "penalty" in params and params["penalty"] is None:
-        params["penalty"] = "none"
-    if "penalty" in params and params["penalty"] == "deprecated":
-        del params["penalty"]
-    if estimator_id != "logistic":
-        return
-    if params["l1_ratio"] is None:
-        params["l1_ratio"] = 0.0
+def _respell(params: dict[str, Any], name: str, values: dict[Any, Any]) -> None:
+    """Replaces a value that scikit-learn spells differently; one that means the default is removed."""
+    for theirs, ours in values.items():
+        if _matches(params[name], theirs):
+            if ours is DEFAULT:
+                del params[name]
+            else:
+                params[name] = ours
+            return
+
+
+def l1_ratio_chooses_penalty(params: dict[str, Any]) -> None:
+    """Without a penalty, ``l1_ratio`` chooses it; ``C=inf`` means no penalty."""
     ratio = params["l1_ratio"]
     params.setdefault("penalty", "l2" if ratio == 0 else "l1" if ratio == 1 else "elasticnet")
     if isinstance(params["C"], Real) and params["C"] == math.inf:
         params |= {"penalty": "none", "C": 1.0}
 
 
-def _kernel(params: dict[str, Any], estimator_id: str) -> None:
-    """A callable kernel is a precomputed one for the core; Nystroem takes the parameters of a named kernel
-    also from ``kernel_params``."""
-    kernel = params.get("kernel")
-    if callable(kernel):
-        params["kernel"] = "precomputed"
-    elif isinstance(kernel, str) and kernel == "polynomial":
-        params["kernel"] = "poly"
-    if estimator_id == "nystroem" and not callable(kernel):
-        more = params["kernel_params"] or {}
-        for name in ("gamma", "coef0", "degree"):
-            params[name] = more.get(name) if params[name] is None else params[name]
-
-
-def _network(params: dict[str, Any], estimator_id: str) -> None:
-    """Multilayer perceptrons are always trained by L-BFGS on all rows."""
-    if estimator_id not in ("mlp", "mlp-regressor"):
+def kernel_params_supply_missing(params: dict[str, Any]) -> None:
+    """The parameters of a named kernel may be given in ``kernel_params``."""
+    if callable(params["kernel"]):
         return
+    supplied = params["kernel_params"] or {}
+    for name in ("gamma", "coef0", "degree"):
+        if params.get(name) is None and supplied.get(name) is not None:
+            params[name] = supplied[name]
+
+
+def max_fun_limits_iterations(params: dict[str, Any]) -> None:
+    """An iteration evaluates the function at least once."""
     params["max_iter"] = min(params["max_iter"], params["max_fun"])
+
+
+def stochastic_solvers_are_lbfgs(params: dict[str, Any]) -> None:
+    """Multilayer perceptrons are always trained by L-BFGS on all rows."""
     if params["solver"] in ("adam", "sgd"):
         warnings.warn(
-            f'solver="{params["solver"]}" is not implemented, "lbfgs" is used: it minimizes the same '
-            "loss over all rows until the gradient is below tol",
+            f'solver="{params["solver"]}" is not implemented, "lbfgs" is used: it minimizes the '
+            "same loss over all rows until the gradient is below tol",
             UserWarning,
             stacklevel=5,
         )
