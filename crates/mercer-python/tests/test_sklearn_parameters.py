@@ -144,7 +144,7 @@ def test_unused_parameters_do_not_change_the_model(name, parameter):
 
     _, entry, text = ours.__doc__.partition(f"\n    {parameter} : ")
     assert entry
-    assert "Makes no difference" in text.split(" : ")[0]
+    assert "Accepted without effect" in text.split(" : ")[0]
 
 
 @pytest.mark.parametrize(("name", "parameter"), of_kind(Unused))

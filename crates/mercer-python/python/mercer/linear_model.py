@@ -430,7 +430,10 @@ class RidgeCV(LinearModel, Regressor):
             "neg_mean_squared_error",
             instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
         ),
-        "cv": Only(None, instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})"),
+        "cv": Only(
+            None,
+            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
+        ),
         "gcv_mode": Unused("auto", "svd", "eigen", None),
         "store_cv_results": Only(False, instead="fit Ridge with each alpha to see its predictions"),
         "alpha_per_target": Only(False, instead="fit one estimator per target"),

@@ -137,7 +137,10 @@ class MLPClassifier(WarmStart, Probabilistic, Classifier):
         "beta_1": Unused(float),
         "beta_2": Unused(float),
         "epsilon": Unused(float),
-        "early_stopping": Only(False, instead="increase alpha, or choose max_iter by cross-validation"),
+        "early_stopping": Only(
+            False,
+            instead="increase alpha, or choose max_iter by cross-validation",
+        ),
         "validation_fraction": Unused(float),
         "n_iter_no_change": Unused(float),
         "max_fun": Honored(),
@@ -322,7 +325,10 @@ class MLPRegressor(WarmStart, Regressor):
         "beta_1": Unused(float),
         "beta_2": Unused(float),
         "epsilon": Unused(float),
-        "early_stopping": Only(False, instead="increase alpha, or choose max_iter by cross-validation"),
+        "early_stopping": Only(
+            False,
+            instead="increase alpha, or choose max_iter by cross-validation",
+        ),
         "validation_fraction": Unused(float),
         "n_iter_no_change": Unused(float),
         "max_fun": Honored(),
