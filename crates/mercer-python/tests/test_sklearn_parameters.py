@@ -44,7 +44,9 @@ def common_classes():
 
 
 COMMON = {name: (ours, theirs) for name, ours, theirs in common_classes()}
-BESIDE = {name: ours for name, (ours, _) in COMMON.items() if getattr(ours, "_extra_parameters", None)}
+BESIDE = {
+    name: ours for name, (ours, _) in COMMON.items() if getattr(ours, "_extra_parameters", None)
+}
 
 #: Parameters whose default differs from that of scikit-learn, and why.
 OTHER_DEFAULTS = {

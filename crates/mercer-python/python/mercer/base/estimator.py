@@ -77,6 +77,9 @@ class Estimator(BaseEstimator):
 
     def __getattr__(self, name: str) -> Any:
         """Attributes of the fitted model: its fields, and those declared by the class."""
+        if name == "_fitted":
+            # Raises `NotFittedError`, which is an `AttributeError`.
+            check_is_fitted(self)
         fitted = "_fitted" in self.__dict__ and name.endswith("_") and not name.startswith("_")
         if fitted and name not in NO_FIELDS:
             try:
