@@ -113,7 +113,7 @@ def test_errors_name_variable_line_and_state(alarm):
         alarm.query("Fire")
     with pytest.raises(ValueError, match="line 1"):
         BayesianNetwork.from_bif("nonsense {")
-    with pytest.raises(ValueError, match="adds up to"):
+    with pytest.raises(ValueError, match="sums to"):
         BayesianNetwork({"a": ["0", "1"]}, {}, {"a": [0.5, 0.6]})
     with pytest.raises(ValueError, match="not a state"):
         alarm.fit({"Alarm": ["perhaps"]})

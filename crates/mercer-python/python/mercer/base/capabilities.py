@@ -31,7 +31,8 @@ class Probabilistic(Classifier):
         return np.exp(proba, out=proba)
 
     def _log_proba(self, X: Any) -> np.ndarray:
-        return self._fitted.log_proba(self._known_rows(X))
+        matrix = self._known_rows(X)
+        return self._fitted.log_proba(matrix)
 
 
 class Generative(Classifier):
@@ -39,11 +40,13 @@ class Generative(Classifier):
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """``log P(class, row)``, one column per class in the order of ``classes_``."""
-        return self._fitted.log_joint(self._known_rows(X))
+        matrix = self._known_rows(X)
+        return self._fitted.log_joint(matrix)
 
     def log_density(self, X: Any) -> np.ndarray:
         """``log p(row)``; small values indicate outliers."""
-        return self._fitted.log_density(self._known_rows(X))
+        matrix = self._known_rows(X)
+        return self._fitted.log_density(matrix)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """``log_density`` under scikit-learn's name."""
@@ -55,7 +58,8 @@ class Generative(Classifier):
         Held-out rows give an unbiased threshold. The quantiles are saved with the model; the command
         ``mercer train`` stores them already.
         """
-        self._fitted = self._fitted.with_densities(self._known_rows(X))
+        matrix = self._known_rows(X)
+        self._fitted = self._fitted.with_densities(matrix)
         return self
 
     def is_outlier(self, X: Any, fraction: float = 0.01) -> np.ndarray:
@@ -104,7 +108,8 @@ class DecisionFunction(Estimator):
         For two classes, one value per row, positive for the second of ``classes_``. For more classes,
         one column per class, or one column per pair of classes if ``decision_function_shape="ovo"``.
         """
-        decisions = self._fitted.decision_function(self._known_rows(X))
+        matrix = self._known_rows(X)
+        decisions = self._fitted.decision_function(matrix)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
 
@@ -150,7 +155,8 @@ class AdditiveScores(Classifier):
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the classes; for two classes, the score of the second minus that of the
         first."""
-        scores = self._fitted.scores(self._known_rows(X))
+        matrix = self._known_rows(X)
+        scores = self._fitted.scores(matrix)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def explain(self, x: Any) -> ScoreExplanation:
@@ -170,4 +176,5 @@ class Discriminant(AdditiveScores):
 
     def mahalanobis(self, X: Any) -> np.ndarray:
         """Squared Mahalanobis distances to the class means, one column per class."""
-        return self._fitted.mahalanobis(self._known_rows(X))
+        matrix = self._known_rows(X)
+        return self._fitted.mahalanobis(matrix)
