@@ -24,9 +24,9 @@ impl CompensatedSum {
         self.total = total;
     }
 
-    /// What was added, rounded once.
+    /// The sum, rounded once.
     pub fn value(&self) -> f64 {
-        // Beyond the range of a double there is nothing left to correct.
+        // An overflowed sum has no correction.
         if self.total.is_finite() { self.total + self.rest } else { self.total }
     }
 }

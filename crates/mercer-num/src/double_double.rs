@@ -1,13 +1,12 @@
 //! Double-double arithmetic: an unevaluated sum of two doubles, about 32 digits.
 //!
-//! Dekker (1971); Hida, Li & Bailey (2001). Where columns are nearly dependent, cross-products in
-//! doubles have lost the digits that tell them apart; in these they have not.
+//! Dekker (1971); Hida, Li & Bailey (2001). The cross-products of nearly collinear columns need this precision.
 
 use multiversion::multiversion;
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// `high + low`, where `low` is what rounding `high` left over.
+/// `high + low`, where `low` is the rounding error of `high`.
 ///
 /// ```
 /// use mercer_num::double_double::DoubleDouble;
@@ -17,14 +16,14 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DoubleDouble {
-    /// The number as a double.
+    /// The value rounded to a double.
     pub high: f64,
-    /// What that leaves over.
+    /// The rounding error.
     pub low: f64,
 }
 
 impl DoubleDouble {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: DoubleDouble = DoubleDouble { high: 0.0, low: 0.0 };
 
     /// The exact sum of two doubles (Knuth).
@@ -48,19 +47,19 @@ impl DoubleDouble {
         self.high + self.low
     }
 
-    /// The square root; zero for what is not above zero.
+    /// The square root; zero for values that are not positive.
     pub fn sqrt(self) -> DoubleDouble {
         if self.high <= 0.0 {
             return DoubleDouble::ZERO;
         }
-        // One step of Newton from the root of the leading part doubles its digits.
+        // One Newton step from the root of the leading part doubles its digits.
         let root = self.high.sqrt();
         let rest = self - DoubleDouble::product(root, root);
         quick_sum(root, rest.high / (2.0 * root))
     }
 }
 
-/// The exact sum where `|a| ≥ |b|`.
+/// The exact sum for `|a| ≥ |b|`.
 #[inline(always)]
 fn quick_sum(a: f64, b: f64) -> DoubleDouble {
     let high = a + b;
@@ -135,7 +134,7 @@ impl PartialOrd for DoubleDouble {
     }
 }
 
-/// `(high, low) += x`, place by place.
+/// `(high, low) += x`, element by element.
 #[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
 pub fn add_doubles(high: &mut [f64], low: &mut [f64], x: &[f64]) {
     for ((h, l), x) in high.iter_mut().zip(low).zip(x) {
@@ -144,7 +143,7 @@ pub fn add_doubles(high: &mut [f64], low: &mut [f64], x: &[f64]) {
     }
 }
 
-/// `(high, low) += (other high, other low)`, place by place.
+/// `(high, low) += (other high, other low)`, element by element.
 #[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
 pub fn add(high: &mut [f64], low: &mut [f64], other_high: &[f64], other_low: &[f64]) {
     let others = other_high.iter().zip(other_low);
@@ -154,7 +153,7 @@ pub fn add(high: &mut [f64], low: &mut [f64], other_high: &[f64], other_low: &[f
     }
 }
 
-/// `Σ aᵢ bᵢ`, in eight lanes that are folded in a fixed order.
+/// `Σ aᵢ bᵢ`, in eight lanes that are added in a fixed order.
 #[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
 pub fn dot(a_high: &[f64], a_low: &[f64], b_high: &[f64], b_low: &[f64]) -> DoubleDouble {
     let n = a_high.len();
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn quotients_and_roots_undo_products() {
+    fn quotients_and_roots_invert_products() {
         for x in [2.0, 3.0, 0.1, 7e20, 1e-9] {
             let x = DoubleDouble::from(x);
             assert!(is(x / DoubleDouble::from(7.0) * DoubleDouble::from(7.0), x.high));
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_products_keep_what_cancels() {
+    fn dot_products_survive_cancellation() {
         let a = [1e20, 3.0, -1e20, 5.0, 0.0, 0.0, 0.0, 0.0, 1e-20];
         let ones = [1.0; 9];
 

@@ -24,12 +24,12 @@ use std::ops::Range;
 /// A floating-point type of kernel values. The loops are those of [`exp`](crate::simd::exp),
 /// [`cosine`](crate::simd::cosine) and [`smo`](crate::simd::smo).
 pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + 'static {
-    /// The distance from one to the next number.
+    /// The distance from one to the next representable number.
     const EPSILON: f64;
     /// Its name.
     const NAME: &'static str;
 
-    /// The nearest number.
+    /// The nearest representable number.
     fn narrow(x: f64) -> Self;
 
     /// The dense rows of a range as one row-major slice, or `None` for sparse rows.
@@ -39,29 +39,29 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     fn dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
     /// `out −= A · Bᵀ`, the same.
     fn subtract_dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
-    /// `out = A · Lᵀ` for `n` row-major rows and a triangle with nothing above its diagonal, on this thread.
+    /// `out = A · Lᵀ` for `n` row-major rows and a lower triangular `L`, on this thread.
     fn lower_triangular_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize);
 
-    /// A buffer of at least so many numbers that lives as long as its thread, holding anything: blocks
-    /// need not wait for fresh memory.
+    /// Calls `work` with a thread-local buffer of at least `n` elements with arbitrary content, which saves an
+    /// allocation per block.
     fn scratch<R>(n: usize, work: impl FnOnce(&mut [Self]) -> R) -> R;
-    /// Every number becomes its exponential.
+    /// `x ← exp(x)`.
     fn exp_each(x: &mut [Self]);
     /// `x ← scale · cos(x + phases)`.
     fn scaled_cosines(x: &mut [Self], phases: &[Self], scale: f64);
-    /// A row turned by signs, sums and differences.
+    /// `out = H D₃ H D₂ H D₁ x` with the Hadamard matrix `H` and diagonal matrices `D` of signs.
     fn hadamard_rotate(x: &[Self], signs: &[Self], out: &mut [Self]);
-    /// Gaussian kernel values from inner products and squared lengths.
+    /// Gaussian kernel values from inner products and squared norms.
     fn gaussian_kernel(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]);
-    /// Powers of inner products.
-    fn polynomial_kernel(dots: &[Self], gamma: f64, constant: f64, degree: u32, out: &mut [Self]);
-    /// Hyperbolic tangents of inner products.
-    fn sigmoid_kernel(dots: &[Self], gamma: f64, constant: f64, out: &mut [Self]);
+    /// Polynomial kernel values from inner products.
+    fn polynomial_kernel(dots: &[Self], gamma: f64, coef0: f64, degree: u32, out: &mut [Self]);
+    /// Sigmoid kernel values from inner products.
+    fn sigmoid_kernel(dots: &[Self], gamma: f64, coef0: f64, out: &mut [Self]);
     /// `Σ |a − b|`.
     fn l1_distance(a: &[Self], b: &[Self]) -> Self;
     /// `Σ (a − b)² / (a + b)`.
     fn chi_squared_distance(a: &[Self], b: &[Self]) -> Self;
-    /// A step of two variables, and a scan.
+    /// Updates the gradient after a step of two variables, and scans for the next working set.
     fn update_and_scan(
         f: &mut [f64],
         rising: &[Self],
@@ -70,7 +70,7 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
         up: &[f64],
         down: &[f64],
     ) -> WorkingSetScan;
-    /// The partner of a rising variable.
+    /// Selects the second variable of a working set.
     fn select_second(
         f: &[f64],
         down: &[f64],
@@ -79,11 +79,11 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
         own: Self,
         top: f64,
     ) -> Option<usize>;
-    /// Sums of columns.
+    /// Adds multiples of columns.
     fn add_columns(columns: &[&[Self]], coefficients: &[f64], from: usize, into: &mut [f64]);
     /// `Σ x · weights`.
     fn dot(x: &[Self], weights: &[f64]) -> f64;
-    /// Inner products of sparse rows with some that stand side by side.
+    /// Inner products of sparse rows with several interleaved rows.
     fn sparse_dots(
         offsets: &[usize],
         columns: &[i32],
@@ -97,13 +97,13 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
         columns: &[i32],
         values: &[Self],
         panel: &[Self],
-        places: Range<usize>,
+        columns_of_out: Range<usize>,
         out: &mut [Self],
     );
 }
 
 macro_rules! float {
-    ($T:ty, $name:literal, $block:ident, $exp:ident, $waves:ident, $turn:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident, $panel:ident) => {
+    ($T:ty, $name:literal, $block:ident, $exp:ident, $cosines:ident, $rotate:ident, $gaussian:ident, $polynomial:ident, $sigmoid:ident, $l1:ident, $chi_squared:ident, $update:ident, $second:ident, $add:ident, $dot:ident, $sparse_dots:ident, $panel:ident) => {
         impl Float for $T {
             const EPSILON: f64 = <$T>::EPSILON as f64;
             const NAME: &'static str = $name;
@@ -133,13 +133,13 @@ macro_rules! float {
                 thread_local! {
                     static BUFFERS: RefCell<Vec<Vec<$T>>> = const { RefCell::new(Vec::new()) };
                 }
-                // Taken out while in use, so that work which asks again gets another.
+                // Taken out while in use, so that a nested call gets another buffer.
                 let mut buffer = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
                 if buffer.len() < n {
                     buffer.resize(n, 0.0);
                 }
                 let result = work(&mut buffer[..n]);
-                BUFFERS.with_borrow_mut(|kept| kept.push(buffer));
+                BUFFERS.with_borrow_mut(|buffers| buffers.push(buffer));
                 result
             }
 
@@ -148,11 +148,11 @@ macro_rules! float {
             }
 
             fn scaled_cosines(x: &mut [Self], phases: &[Self], scale: f64) {
-                $waves(x, phases, scale as $T);
+                $cosines(x, phases, scale as $T);
             }
 
             fn hadamard_rotate(x: &[Self], signs: &[Self], out: &mut [Self]) {
-                $turn(x, signs, out);
+                $rotate(x, signs, out);
             }
 
             fn gaussian_kernel(
@@ -162,29 +162,29 @@ macro_rules! float {
                 gamma: f64,
                 out: &mut [Self],
             ) {
-                $gaussians(dots, own, others, gamma as $T, out);
+                $gaussian(dots, own, others, gamma as $T, out);
             }
 
             fn polynomial_kernel(
                 dots: &[Self],
                 gamma: f64,
-                constant: f64,
+                coef0: f64,
                 degree: u32,
                 out: &mut [Self],
             ) {
-                $powers(dots, gamma as $T, constant as $T, degree, out);
+                $polynomial(dots, gamma as $T, coef0 as $T, degree, out);
             }
 
-            fn sigmoid_kernel(dots: &[Self], gamma: f64, constant: f64, out: &mut [Self]) {
-                $tanhs(dots, gamma as $T, constant as $T, out);
+            fn sigmoid_kernel(dots: &[Self], gamma: f64, coef0: f64, out: &mut [Self]) {
+                $sigmoid(dots, gamma as $T, coef0 as $T, out);
             }
 
             fn l1_distance(a: &[Self], b: &[Self]) -> Self {
-                $absolute(a, b)
+                $l1(a, b)
             }
 
             fn chi_squared_distance(a: &[Self], b: &[Self]) -> Self {
-                $chi(a, b)
+                $chi_squared(a, b)
             }
 
             fn update_and_scan(
@@ -195,7 +195,7 @@ macro_rules! float {
                 up: &[f64],
                 down: &[f64],
             ) -> WorkingSetScan {
-                $step(f, rising, falling, t, up, down)
+                $update(f, rising, falling, t, up, down)
             }
 
             fn select_second(
@@ -206,7 +206,7 @@ macro_rules! float {
                 own: Self,
                 top: f64,
             ) -> Option<usize> {
-                $partner(f, down, column, diagonal, own, top)
+                $second(f, down, column, diagonal, own, top)
             }
 
             fn add_columns(
@@ -229,7 +229,7 @@ macro_rules! float {
                 table: &[Self],
                 out: &mut [Self],
             ) {
-                $thin(offsets, columns, values, table, out);
+                $sparse_dots(offsets, columns, values, table, out);
             }
 
             fn sparse_panel(
@@ -237,10 +237,10 @@ macro_rules! float {
                 columns: &[i32],
                 values: &[Self],
                 panel: &[Self],
-                places: Range<usize>,
+                columns_of_out: Range<usize>,
                 out: &mut [Self],
             ) {
-                $panel(offsets, columns, values, panel, places, out);
+                $panel(offsets, columns, values, panel, columns_of_out, out);
             }
         }
     };

@@ -2,41 +2,41 @@
 
 use std::f64::consts::PI;
 
-/// A plan for rings of one length.
+/// A plan for circular convolutions of one length.
 #[derive(Clone, Debug)]
 pub struct CircularConvolution {
     length: usize,
-    /// A power of two that holds a convolution before it is closed.
+    /// A power of two with space for the linear convolution.
     size: usize,
-    /// `e^(−2πik/size)`, half a turn.
-    turns: Vec<(f64, f64)>,
+    /// The twiddle factors `e^(−2πik/size)` for half a period.
+    twiddles: Vec<(f64, f64)>,
 }
 
 impl CircularConvolution {
-    /// The plan for rings of a length.
+    /// The plan for a length.
     pub fn new(length: usize) -> CircularConvolution {
         let size = (2 * length).next_power_of_two();
         let angle = |k: usize| -2.0 * PI * k as f64 / size as f64;
-        let turns = (0..size / 2).map(|k| (angle(k).cos(), angle(k).sin())).collect();
-        CircularConvolution { length, size, turns }
+        let twiddles = (0..size / 2).map(|k| (angle(k).cos(), angle(k).sin())).collect();
+        CircularConvolution { length, size, twiddles }
     }
 
-    /// `out[k] = Σ a[i] b[j]` over `i + j = k`, counted around the ring; `out` may be read as `a` was.
+    /// `out[k] = Σ a[i] b[j]` over `i + j ≡ k` modulo the length; the result replaces `a`.
     ///
     /// # Panics
-    /// If the lists are not as long as the ring.
-    pub fn convolve(&self, a: &mut [f64], b: &[f64], room: &mut Vec<(f64, f64)>) {
-        assert_eq!((a.len(), b.len()), (self.length, self.length), "once around the ring");
+    /// If the lengths differ from that of the plan.
+    pub fn convolve(&self, a: &mut [f64], b: &[f64], buffer: &mut Vec<(f64, f64)>) {
+        assert_eq!((a.len(), b.len()), (self.length, self.length), "inputs of the planned length");
         let n = self.size;
-        room.clear();
-        room.extend(a.iter().zip(b).map(|(a, b)| (*a, *b)));
-        room.resize(n, (0.0, 0.0));
-        self.transform(room);
-        // Both lists went through at once, as real and imaginary part: A B = (Z² − Z̄²) / 4i, with Z̄ the
+        buffer.clear();
+        buffer.extend(a.iter().zip(b).map(|(a, b)| (*a, *b)));
+        buffer.resize(n, (0.0, 0.0));
+        self.transform(buffer);
+        // Both inputs were transformed at once as real and imaginary part: A B = (Z² − Z̄²) / 4i, where Z̄ is the
         // conjugate at the opposite frequency.
         for k in 0..=n / 2 {
             let opposite = (n - k) % n;
-            let (z, w) = (room[k], (room[opposite].0, -room[opposite].1));
+            let (z, w) = (buffer[k], (buffer[opposite].0, -buffer[opposite].1));
             let difference = (z.0 + w.0, z.1 + w.1);
             let sum = (z.0 - w.0, z.1 - w.1);
             let product = (
@@ -45,14 +45,14 @@ impl CircularConvolution {
             );
             let value = (0.25 * product.1, -0.25 * product.0);
             // The inverse is the transform of the conjugate, up to length and conjugation.
-            room[k] = (value.0, -value.1);
-            room[opposite] = value;
+            buffer[k] = (value.0, -value.1);
+            buffer[opposite] = value;
         }
-        room[0].1 = -room[0].1;
-        room[n / 2].1 = -room[n / 2].1;
-        self.transform(room);
+        buffer[0].1 = -buffer[0].1;
+        buffer[n / 2].1 = -buffer[n / 2].1;
+        self.transform(buffer);
         for (k, a) in a.iter_mut().enumerate() {
-            *a = (room[k].0 + room[k + self.length].0) / n as f64;
+            *a = (buffer[k].0 + buffer[k + self.length].0) / n as f64;
         }
     }
 
@@ -60,9 +60,9 @@ impl CircularConvolution {
         let n = self.size;
         let shift = usize::BITS - n.trailing_zeros();
         for k in 0..n {
-            let turned = k.reverse_bits() >> shift;
-            if k < turned {
-                z.swap(k, turned);
+            let transposed = k.reverse_bits() >> shift;
+            if k < transposed {
+                z.swap(k, transposed);
             }
         }
         let mut half = 1;
@@ -71,7 +71,7 @@ impl CircularConvolution {
             for pair in z.chunks_exact_mut(2 * half) {
                 let (low, high) = pair.split_at_mut(half);
                 for (k, (a, b)) in low.iter_mut().zip(high).enumerate() {
-                    let (c, s) = self.turns[k * stride];
+                    let (c, s) = self.twiddles[k * stride];
                     let t = (b.0 * c - b.1 * s, b.0 * s + b.1 * c);
                     *b = (a.0 - t.0, a.1 - t.1);
                     *a = (a.0 + t.0, a.1 + t.1);
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rings_of_any_length_convolve_as_the_sum_says() {
+    fn convolutions_of_any_length_match_the_definition() {
         for length in [1, 2, 3, 7, 8, 100, 129] {
             let a: Vec<f64> = (0..length).map(|i| ((i * 37 + 11) % 17) as f64 - 8.0).collect();
             let b: Vec<f64> = (0..length).map(|i| ((i * 53 + 5) % 13) as f64 - 6.0).collect();

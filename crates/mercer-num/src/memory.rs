@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;
 
-/// An amount of memory, for people: `14.4 GB`, `256 MB`.
+/// An amount of memory in readable form: `14.4 GB`, `256 MB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes(pub u64);
 
@@ -15,7 +15,7 @@ impl fmt::Display for Bytes {
         }
         let mut value = self.0 as f64 / 1e3;
         let mut unit = 0;
-        // What would be rounded up to a thousand is one of the next unit.
+        // A value that would be rounded to 1000 is printed in the next unit.
         while value >= 999.5 && unit + 1 < UNITS.len() {
             value /= 1e3;
             unit += 1;
@@ -27,68 +27,66 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// `n` zeros.
+/// A vector of `n` zeros.
 ///
-/// A table of many megabytes lies on thousands of small pages, and a lookup at random waits for the
-/// page more than for the number. On Linux such a table asks for large pages, before it is first
-/// touched; elsewhere, and where the system has none to give, it is as any other.
+/// In a large table on small pages, a random lookup waits longer for the address translation than for the value. On
+/// Linux, large tables request huge pages before they are first written; elsewhere this is an ordinary allocation.
 pub fn zeros(n: usize) -> Vec<f64> {
     zeros_of(n)
 }
 
-/// The same for numbers of any kind.
+/// The same for any type.
 pub fn zeros_of<T: Copy + Default>(n: usize) -> Vec<T> {
     let mut out = vec![T::default(); n];
     advise_huge_pages(out.as_mut_ptr().cast(), size_of_val(out.as_slice()));
     out
 }
 
-/// The system's allocator, asking for large pages for whatever is large: a page costs as much to get
-/// whatever its size, and half a gigabyte of small ones takes longer than what is written there.
+/// The system's allocator with huge pages for large allocations: the cost of mapping a page hardly depends on its size,
+/// and mapping half a gigabyte of small pages takes longer than writing it.
 ///
-/// For programs to declare as their `#[global_allocator]`.
+/// To be declared as the `#[global_allocator]` of a program.
 #[derive(Debug)]
 pub struct HugePageAllocator;
 
-// SAFETY: the system's allocator, whose memory is given on as it is; advice about it changes how it is
-// mapped and never what it holds.
+// SAFETY: all calls are passed to the system's allocator; the advice changes how memory is mapped, not its content.
 unsafe impl GlobalAlloc for HugePageAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let place = unsafe { System.alloc(layout) };
-        advise_huge_pages(place, layout.size());
-        place
+        let pointer = unsafe { System.alloc(layout) };
+        advise_huge_pages(pointer, layout.size());
+        pointer
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let place = unsafe { System.alloc_zeroed(layout) };
-        advise_huge_pages(place, layout.size());
-        place
+        let pointer = unsafe { System.alloc_zeroed(layout) };
+        advise_huge_pages(pointer, layout.size());
+        pointer
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(place, layout) }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
     }
 
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let place = unsafe { System.realloc(place, layout, size) };
-        advise_huge_pages(place, size);
-        place
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let pointer = unsafe { System.realloc(pointer, layout, size) };
+        advise_huge_pages(pointer, size);
+        pointer
     }
 }
 
-/// Starts to bring a slice into cache, its first kilobytes where it is longer. A hint without effect on any
-/// result.
+/// Prefetches a slice, or its first kilobytes if it is longer. Without effect on any result.
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T]) {
-    /// Bytes of a line, and where the machine by itself has seen that it goes on.
-    const LINE: usize = 64;
-    const FAR: usize = 2048;
-    for at in (0..size_of_val(slice).min(FAR)).step_by(LINE) {
+    /// Bytes of a cache line, and the length after which the hardware prefetcher takes over.
+    const CACHE_LINE: usize = 64;
+    const MAX_PREFETCHED_BYTES: usize = 2048;
+    for at in (0..size_of_val(slice).min(MAX_PREFETCHED_BYTES)).step_by(CACHE_LINE) {
         prefetch_byte(slice.as_ptr().cast(), at);
     }
 }
 
-/// Starts to bring the line of cache in which a slice has its item `at`, or would have it. A hint as well.
+/// Prefetches the cache line of the element `at` of a slice, which may lie beyond its end. Without effect on any
+/// result.
 #[inline(always)]
 pub fn prefetch_line<T>(slice: &[T], at: usize) {
     prefetch_byte(slice.as_ptr().cast(), at.wrapping_mul(size_of::<T>()));
@@ -99,14 +97,14 @@ fn prefetch_byte(from: *const i8, at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint neither reads nor faults, wherever it points to, and all of these machines have it.
+        // SAFETY: a prefetch neither reads nor faults for any address, and all x86-64 processors have it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(at)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (from, at);
 }
 
-/// Tables below this size do well without: two of the usual large pages.
+/// Smaller tables do not profit: two huge pages of the usual size.
 #[cfg(target_os = "linux")]
 const MIN_HUGE_PAGE_BYTES: usize = 4 << 20;
 
@@ -118,19 +116,19 @@ fn advise_huge_pages(start: *mut u8, n_bytes: usize) {
     }
 }
 
-/// `start` must lead to so many bytes that belong to the caller.
+/// `start` must point to `n_bytes` bytes that belong to the caller.
 #[cfg(target_os = "linux")]
 #[cold]
 fn advise(start: *mut u8, n_bytes: usize) {
-    // SAFETY: asks for a number and has no preconditions.
+    // SAFETY: `sysconf` has no preconditions.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     let Some(page) = usize::try_from(page).ok().filter(|page| page.is_power_of_two()) else {
         return;
     };
     let before = start.align_offset(page);
     if before < n_bytes {
-        // SAFETY: the range starts on a page and lies within memory of the caller. The advice changes how
-        // it is mapped, never what it holds; refusing it does no harm.
+        // SAFETY: the range starts on a page and lies within memory of the caller. The advice changes how it is mapped,
+        // not its content; a refusal does no harm.
         unsafe { libc::madvise(start.add(before).cast(), n_bytes - before, libc::MADV_HUGEPAGE) };
     }
 }
@@ -143,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_of_memory_read_as_people_say_them() {
+    fn amounts_of_memory_are_printed_in_readable_units() {
         let said = [
             (999, "999 bytes"),
             (590_000, "590 KB"),

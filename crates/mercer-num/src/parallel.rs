@@ -1,21 +1,20 @@
-//! Sums over rows that give the same bits on one thread or many.
+//! Parallel reductions over rows whose result is bit-identical for any number of threads.
 //!
-//! Rows are cut into chunks whose size depends on the width of the data and on nothing else. Each
-//! chunk becomes one leaf, and leaves are merged in a binary tree fixed by their number: a tree over
-//! `n` leaves joins the first `2^k < n` with the rest. Threads decide only *when* a node is
-//! computed. A stream that learns the number of leaves at its end builds the same tree with
-//! [`Tree`], a binary counter of finished subtrees.
+//! Rows are divided into chunks whose size depends on the shape of the data only. The summaries of the chunks, the
+//! leaves, are merged in a binary tree that is determined by their number: a tree over `n` leaves joins the first `2^k
+//! < n` with the rest. Threads affect only *when* a node is computed. A stream whose number of leaves is known only at
+//! its end builds the same tree with [`Tree`], a binary counter of finished subtrees.
 
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Leaves computed between two looks at the clock; a power of two, so waves are whole subtrees.
-const WAVE: usize = 32;
+/// Leaves between two checks for a stop; a power of two, so that they form complete subtrees.
+const LEAVES_PER_WAVE: usize = 32;
 
-/// How many rows one leaf takes.
+/// The number of rows per chunk.
 ///
-/// Dense: half a megabyte of numbers, so a second look at a chunk finds it in cache. Sparse: enough
-/// rows to pay for a leaf that is as wide as the data.
+/// Dense: half a megabyte of values, so that a second pass over a chunk finds it in cache. Sparse: enough rows to
+/// outweigh a summary that is as wide as the data.
 pub fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
     let width = n_columns.max(1);
     match layout {
@@ -24,7 +23,7 @@ pub fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
     }
 }
 
-/// How the rows lie in memory.
+/// The memory layout of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Every cell is stored.
@@ -33,36 +32,36 @@ pub enum Layout {
     Sparse,
 }
 
-/// The row range of every chunk of `n_rows`.
+/// The row range of every chunk of `n_rows` rows.
 pub fn chunks(n_rows: usize, chunk: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {
     (0..n_rows.div_ceil(chunk)).map(move |k| k * chunk..((k + 1) * chunk).min(n_rows))
 }
 
-/// Copies numbers, some of them on each thread.
+/// Copies a slice on all threads.
 ///
 /// # Panics
-/// If there are not as many places.
+/// If the lengths differ.
 pub fn copy<T: Copy + Send + Sync>(from: &[T], to: &mut [T]) {
-    /// Numbers at a time that one thread copies.
-    const COPIED: usize = 1 << 16;
-    assert_eq!(from.len(), to.len(), "a place a number");
-    let parts = to.par_chunks_mut(COPIED).zip(from.par_chunks(COPIED));
+    /// Elements that one thread copies at a time.
+    const ELEMENTS_PER_TASK: usize = 1 << 16;
+    assert_eq!(from.len(), to.len(), "slices of equal length");
+    let parts = to.par_chunks_mut(ELEMENTS_PER_TASK).zip(from.par_chunks(ELEMENTS_PER_TASK));
     parts.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
-/// Runs work on a pool of `n` threads; `0` takes every core.
+/// Runs work on a pool of `n` threads; `0` uses every core.
 pub fn with_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
         Ok(pool) => pool.install(work),
-        // The system refused new threads: the result is the same on the ones there are.
+        // If the system refuses new threads, the current ones give the same result.
         Err(_) => work(),
     }
 }
 
 /// Merges the leaves `0..n` over the fixed tree, on all threads of the current pool.
 ///
-/// `go_on` is asked between waves with the number of finished leaves; when it says no, the leaves
-/// so far are the result. Returns the merged leaves and how many they are.
+/// `go_on` is called between waves with the number of finished leaves; if it returns false, the leaves so far are the
+/// result. Returns the merged leaves and their number.
 pub fn reduce<S: Send, E: Send>(
     n: usize,
     leaf: impl Fn(usize) -> Result<S, E> + Sync,
@@ -72,19 +71,19 @@ pub fn reduce<S: Send, E: Send>(
     let mut tree = Tree::new();
     let mut done = 0;
     while done < n && go_on(done) {
-        let size = prev_power_of_two(n - done).min(WAVE);
+        let size = prev_power_of_two(n - done).min(LEAVES_PER_WAVE);
         tree.push(subtree(done..done + size, &leaf, &merge)?, size, &merge)?;
         done += size;
     }
     Ok((tree.finish(&merge)?, done))
 }
 
-/// Maps `0..n` in parallel, keeping the order; of several errors, the first in that order.
+/// Maps `0..n` in parallel and preserves the order; of several errors, the first in that order is returned.
 pub fn map<T: Send, E: Send>(
     n: usize,
     f: impl Fn(usize) -> Result<T, E> + Sync + Send,
 ) -> Result<Vec<T>, E> {
-    // Collecting into a `Result` at once would give whichever error came first in time.
+    // Collecting into a `Result` directly would return the error that occurred first in time.
     (0..n).into_par_iter().map(f).collect::<Vec<_>>().into_iter().collect()
 }
 
@@ -106,10 +105,10 @@ fn subtree<S: Send, E: Send>(
     Ok(left)
 }
 
-/// A binary counter of finished subtrees: the fixed tree, grown from a stream.
+/// A binary counter of finished subtrees, which builds the fixed tree from a stream.
 #[derive(Clone, Debug)]
 pub struct Tree<S> {
-    /// Subtrees from left to right with their number of leaves, strictly falling powers of two.
+    /// Subtrees from left to right with their numbers of leaves, strictly decreasing powers of two.
     parts: Vec<(usize, S)>,
 }
 
@@ -119,8 +118,7 @@ impl<S> Tree<S> {
         Tree { parts: Vec::new() }
     }
 
-    /// Adds the next `size` leaves, already merged; `size` is a power of two that divides the
-    /// number of leaves before it.
+    /// Adds the next `size` leaves, already merged; `size` is a power of two that divides the number of leaves before.
     pub fn push<E>(
         &mut self,
         mut part: S,
@@ -135,7 +133,7 @@ impl<S> Tree<S> {
         Ok(())
     }
 
-    /// Merges what is there, from the right.
+    /// Merges the remaining subtrees from the right.
     pub fn finish<E>(
         mut self,
         merge: impl Fn(&mut S, &S) -> Result<(), E>,
@@ -166,7 +164,7 @@ mod tests {
 
     type Done<T> = Result<T, Infallible>;
 
-    /// Merging writes the shape of the tree down.
+    /// The merge records the shape of the tree.
     fn bracket(a: &mut String, b: &String) -> Done<()> {
         *a = format!("({a} {b})");
         Ok(())
@@ -198,16 +196,16 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_sum_keeps_what_is_done() {
+    fn a_stopped_reduction_returns_the_finished_leaves() {
         let add = |a: &mut usize, b: &usize| {
             *a += b;
             Done::Ok(())
         };
 
-        let Ok((sum, done)) = reduce(1000, Done::Ok, add, |done| done < 2 * WAVE);
+        let Ok((sum, done)) = reduce(1000, Done::Ok, add, |done| done < 2 * LEAVES_PER_WAVE);
 
-        assert_eq!(done, 2 * WAVE);
-        assert_eq!(sum, Some((0..2 * WAVE).sum()));
+        assert_eq!(done, 2 * LEAVES_PER_WAVE);
+        assert_eq!(sum, Some((0..2 * LEAVES_PER_WAVE).sum()));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Random streams that are the same on every machine: ChaCha with eight rounds, from a seed.
+//! Portable random number streams: ChaCha with eight rounds, from a seed.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -14,17 +14,17 @@ impl Random {
         Random(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// A number in `[0, 1)`.
+    /// A uniform value in `[0, 1)`.
     pub fn uniform(&mut self) -> f64 {
         self.0.random()
     }
 
-    /// A standard normal number.
+    /// A standard normal value.
     pub fn normal(&mut self) -> f64 {
         self.0.sample(StandardNormal)
     }
 
-    /// A whole number below `n`.
+    /// A uniform integer below `n`.
     ///
     /// # Panics
     /// If `n` is zero.
@@ -41,11 +41,11 @@ impl Random {
                 return i;
             }
         }
-        // Rounding can leave a crumb: it belongs to the last outcome that can happen.
+        // Rounding can leave a positive remainder, which belongs to the last outcome of positive probability.
         probabilities.iter().rposition(|p| *p > 0.0).unwrap_or(0)
     }
 
-    /// Puts a slice in random order.
+    /// Shuffles a slice.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));
@@ -53,8 +53,7 @@ impl Random {
     }
 }
 
-/// Spreads every bit over all others: keys that follow from what they are of and look drawn at random
-/// (SplitMix64; Steele, Lea & Flood 2014).
+/// A hash of 64 bits in which every output bit depends on all input bits (SplitMix64; Steele, Lea & Flood 2014).
 #[inline]
 pub fn splitmix64(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -85,7 +84,7 @@ mod tests {
         let seen: Vec<usize> = (0..1000).map(|_| random.choice(&[0.0, 0.25, 0.75, 0.0])).collect();
 
         assert!(seen.iter().all(|i| *i == 1 || *i == 2));
-        let share = seen.iter().filter(|i| **i == 1).count() as f64 / 1000.0;
-        assert!((share - 0.25).abs() < 0.05);
+        let coefficient = seen.iter().filter(|i| **i == 1).count() as f64 / 1000.0;
+        assert!((coefficient - 0.25).abs() < 0.05);
     }
 }

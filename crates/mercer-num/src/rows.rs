@@ -1,8 +1,8 @@
-//! A feature matrix as the learners see it: rows, borrowed, dense or sparse.
+//! The borrowed view of a feature matrix, dense or sparse.
 //!
-//! Loops over dense rows want contiguous `f64`. [`Rows::block`] hands out exactly that: a borrowed
-//! slice where the memory already looks so, a copy of a few rows where it does not (`f32`, Fortran
-//! order, strides). The copy stays in cache, so no caller ever converts a whole matrix.
+//! Loops over dense rows need contiguous `f64` values. [`Rows::block`] borrows a slice if the memory has this layout,
+//! and copies a few rows otherwise (`f32`, Fortran order, strides). The copy stays in cache, so that no caller converts
+//! a whole matrix.
 
 use crate::sparse::SparseView;
 use ndarray::{ArcArray2, Array2, ArrayView1, ArrayView2, s};
@@ -11,27 +11,26 @@ use sprs::CsMatI;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A dense table of numbers.
+/// A dense matrix.
 pub type Matrix = Array2<f64>;
-/// A dense table with several owners; one that writes to it gets a copy of its own first.
+/// A dense matrix with several owners, copied on write.
 pub type SharedMatrix = ArcArray2<f64>;
-/// A compressed-row matrix; 32-bit columns as scipy has them, machine-size offsets.
+/// A CSR matrix with 32-bit columns, as in scipy, and machine-size offsets.
 pub type Sparse = CsMatI<f64, i32, usize>;
 
-/// A borrowed feature matrix. Missing values are NaN in the dense arms and absent cells are zero in
-/// the sparse one.
+/// A borrowed feature matrix. NaN is a missing value in dense rows; cells that are not stored in sparse rows are zero.
 #[derive(Clone, Copy, Debug)]
 pub enum Rows<'a> {
     /// Double precision, any strides.
     Dense(ArrayView2<'a, f64>),
-    /// Single precision, any strides; widened row block by row block.
+    /// Single precision, any strides; converted block by block.
     Single(ArrayView2<'a, f32>),
-    /// Compressed rows, their cells in any order.
+    /// Compressed rows with unsorted cells.
     Sparse(SparseView<'a>),
 }
 
 impl<'a> Rows<'a> {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn n_rows(&self) -> usize {
         match self {
             Rows::Dense(x) => x.nrows(),
@@ -40,7 +39,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn n_columns(&self) -> usize {
         match self {
             Rows::Dense(x) => x.ncols(),
@@ -49,7 +48,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The same rows for a shorter while: a view of an array does not shorten its life by itself.
+    /// The same rows with a shorter lifetime.
     pub fn view(&self) -> Rows<'_> {
         match self {
             Rows::Dense(x) => Rows::Dense(x.view()),
@@ -61,7 +60,7 @@ impl<'a> Rows<'a> {
     /// The rows of a range, without copying.
     ///
     /// # Panics
-    /// If the range leaves the matrix.
+    /// If the range exceeds the matrix.
     pub fn slice(&self, range: Range<usize>) -> Rows<'a> {
         match self {
             Rows::Dense(x) => Rows::Dense((*x).slice_move(s![range, ..])),
@@ -97,7 +96,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Row `i` written out densely.
+    /// Row `i` as a dense vector.
     pub fn row(&self, i: usize) -> Vec<f64> {
         match self {
             Rows::Sparse(x) => {
@@ -110,14 +109,14 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The first cell that is infinite, or NaN where `missing` is not welcome: its row and column.
+    /// Row and column of the first cell that is infinite, or NaN unless `missing` allows it.
     pub fn first_invalid_cell(&self, missing: Missing) -> Option<(usize, usize)> {
         let bad = |v: f64| v.is_infinite() || (missing == Missing::Refused && v.is_nan());
         match (self, missing) {
-            (Rows::Dense(x), Missing::Allowed) => first_bad(x, |v| v.abs() == f64::INFINITY),
-            (Rows::Dense(x), Missing::Refused) => first_bad(x, |v| !v.is_finite()),
-            (Rows::Single(x), Missing::Allowed) => first_bad(x, |v| v.abs() == f32::INFINITY),
-            (Rows::Single(x), Missing::Refused) => first_bad(x, |v| !v.is_finite()),
+            (Rows::Dense(x), Missing::Allowed) => first_invalid(x, |v| v.abs() == f64::INFINITY),
+            (Rows::Dense(x), Missing::Refused) => first_invalid(x, |v| !v.is_finite()),
+            (Rows::Single(x), Missing::Allowed) => first_invalid(x, |v| v.abs() == f32::INFINITY),
+            (Rows::Single(x), Missing::Refused) => first_invalid(x, |v| !v.is_finite()),
             (Rows::Sparse(x), _) => x.iter().enumerate().find_map(|(i, (columns, values))| {
                 let k = values.iter().position(|v| bad(*v))?;
                 Some((i, columns[k] as usize))
@@ -126,27 +125,27 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Whether NaN stands for a missing value or is an error.
+/// Whether NaN is a missing value or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// NaN is a value that was not observed.
+    /// NaN is a missing value.
     Allowed,
     /// NaN is refused.
     Refused,
 }
 
-/// The first cell of a matrix that is bad: its row and column.
-fn first_bad<T: Copy + Sync>(
+/// Row and column of the first invalid cell of a matrix.
+fn first_invalid<T: Copy + Sync>(
     x: &ArrayView2<'_, T>,
     bad: impl Fn(T) -> bool + Sync,
 ) -> Option<(usize, usize)> {
-    /// Cells that one thread looks at, all of them: without a way out between them they are looked at many at a time.
-    const LOOK: usize = 1 << 14;
+    /// Cells that one thread checks without an early exit, so that the loop is vectorized.
+    const CELLS_PER_CHECK: usize = 1 << 14;
     let Some(cells) = x.as_slice() else {
         return x.indexed_iter().find(|(_, v)| bad(**v)).map(|(at, _)| at);
     };
     let some_bad = |cells: &[T]| cells.iter().fold(false, |some, v| some | bad(*v));
-    let first = LOOK * cells.par_chunks(LOOK).position_first(some_bad)?;
+    let first = CELLS_PER_CHECK * cells.par_chunks(CELLS_PER_CHECK).position_first(some_bad)?;
     let at = first + cells[first..].iter().position(|v| bad(*v))?;
     Some((at / x.ncols(), at % x.ncols()))
 }
@@ -158,17 +157,16 @@ fn contiguous<T: Copy + Default>(x: ArrayView2<'_, T>) -> Cow<'_, [T]> {
     }
 }
 
-/// A row-major copy. Column-major memory is walked in strips of a few columns, so that both what is
-/// read and what is written stay in cache.
+/// A row-major copy. Column-major memory is read in strips of a few columns, so that reads and writes stay in cache.
 fn row_major<T: Copy, U: Copy + Default>(x: ArrayView2<'_, T>, to: impl Fn(T) -> U) -> Vec<U> {
-    const STRIP: usize = 16;
+    const STRIP_COLUMNS: usize = 16;
     if x.is_standard_layout() {
         return x.iter().map(|v| to(*v)).collect();
     }
     let (n_rows, n_columns) = x.dim();
     let mut out = vec![U::default(); n_rows * n_columns];
-    for first in (0..n_columns).step_by(STRIP) {
-        let strip = x.slice(s![.., first..(first + STRIP).min(n_columns)]);
+    for first in (0..n_columns).step_by(STRIP_COLUMNS) {
+        let strip = x.slice(s![.., first..(first + STRIP_COLUMNS).min(n_columns)]);
         for (row, out) in strip.rows().into_iter().zip(out.chunks_exact_mut(n_columns)) {
             out[first..].iter_mut().zip(row).for_each(|(out, v)| *out = to(*v));
         }
@@ -201,7 +199,7 @@ mod tests {
     use sprs::TriMatI;
 
     #[test]
-    fn a_block_is_row_major_whatever_the_memory_order() {
+    fn a_block_is_row_major_for_any_memory_order() {
         let c_order = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
         let mut f_order = Matrix::zeros((3, 2).f());
         f_order.assign(&c_order);
@@ -220,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_rows_slice_and_read_like_dense_ones() {
+    fn sparse_rows_equal_dense_ones() {
         let mut cells = TriMatI::<f64, i32>::new((3, 4));
         cells.add_triplet(0, 1, 2.0);
         cells.add_triplet(2, 0, -1.0);
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_bad_cell_is_found() {
+    fn the_first_invalid_cell_is_found() {
         let x = array![[1.0, f64::NAN], [f64::INFINITY, 2.0]];
 
         assert_eq!(Rows::from(&x).first_invalid_cell(Missing::Allowed), Some((1, 0)));

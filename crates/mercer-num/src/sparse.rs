@@ -1,22 +1,22 @@
 //! Compressed sparse rows (CSR): the column indices and values of the stored entries of every row, in any order.
 //!
-//! A cell may be stored in parts, as scipy allows, and is then their sum. Whatever is linear in the
-//! cells adds the parts and need not know. Whoever must see a cell as a whole, to square it or to
-//! compare it, asks for [`SparseView::whole`], which copies only rows that do hold such parts.
+//! A cell may be stored in parts, as in scipy; its value is their sum. Operations that are linear in the cells add the
+//! parts. Operations that need the value of a cell, to square or to compare it, use [`SparseView::sum_duplicates`],
+//! which copies only if there are such parts.
 
 use crate::rows::Sparse;
 use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
 
-/// Rows looked through by one thread at a time.
+/// Rows that one thread scans at a time.
 const ROWS_PER_CHUNK: usize = 512;
 
-/// Borrowed compressed rows; 32-bit columns as scipy has them, machine-size offsets.
+/// Borrowed compressed rows with 32-bit columns, as in scipy, and machine-size offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct SparseView<'a> {
     n_columns: usize,
-    /// Where every row starts, and where the last one ends; empty for a matrix stored by columns.
+    /// The start of every row and the end of the last; empty for a matrix stored by columns.
     offsets: &'a [usize],
     /// The offset of the first stored cell.
     start: usize,
@@ -31,7 +31,7 @@ impl<'a> SparseView<'a> {
     /// Rows of `n_columns` columns; row `i` has the cells `offsets[i]..offsets[i + 1]`.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// The first inconsistency.
     ///
     /// ```
     /// use mercer_num::SparseView;
@@ -57,8 +57,8 @@ impl<'a> SparseView<'a> {
         if *end > n_cells {
             return Err(InvalidCsr::MissingEntries { found: n_cells, expected: *end });
         }
-        // A negative column is a huge one without its sign. The largest is found by a loop without
-        // branches; which cell is outside is asked only when there is one.
+        // Without its sign, a negative column is a huge one. The largest is found by a loop without branches; the
+        // invalid cell is located only if there is one.
         let used = &columns[offsets[0]..*end];
         let outside = |j: &i32| *j as u32 as usize >= n_columns;
         let largest = used.iter().fold(0, |largest, j| (*j as u32).max(largest)) as i32;
@@ -71,17 +71,17 @@ impl<'a> SparseView<'a> {
         Ok(SparseView { n_columns, offsets, start: 0, columns, values })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
 
-    /// Whether the cells lie row by row. A matrix stored by columns has no rows to lend.
+    /// Whether the cells are stored row by row. A matrix stored by columns has no rows.
     pub fn is_csr(&self) -> bool {
         !self.offsets.is_empty()
     }
@@ -96,7 +96,7 @@ impl<'a> SparseView<'a> {
         (&self.columns[cells.clone()], &self.values[cells])
     }
 
-    /// The columns of row `i` and of all that is stored behind it.
+    /// The columns of row `i` and of all rows behind it.
     ///
     /// # Panics
     /// If there is no such row.
@@ -114,20 +114,20 @@ impl<'a> SparseView<'a> {
     /// The rows of a range, without copying.
     ///
     /// # Panics
-    /// If the range leaves the matrix.
+    /// If the range exceeds the matrix.
     pub fn slice(&self, range: Range<usize>) -> SparseView<'a> {
         SparseView { offsets: &self.offsets[range.start..range.end + 1], ..*self }
     }
 
-    /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four sums that do not wait for each other.
+    /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four independent sums.
     ///
     /// # Panics
-    /// If there is no such row, or there are not as many numbers as columns.
+    /// If there is no such row, or `w` has fewer entries than columns.
     #[inline]
     pub fn dot(&self, i: usize, w: &[f64]) -> f64 {
-        assert!(w.len() >= self.n_columns, "a number for every column");
+        assert!(w.len() >= self.n_columns, "one entry per column");
         let (columns, values) = self.row(i);
-        // SAFETY: whoever made the view saw that every column is one of `n_columns`.
+        // SAFETY: the constructor checked that every column is below `n_columns`.
         let term = |j: i32, v: f64| v * unsafe { w.get_unchecked(j as usize) };
         let (four, rest) = columns.as_chunks::<4>();
         let (with, tail) = values.as_chunks::<4>();
@@ -146,57 +146,60 @@ impl<'a> SparseView<'a> {
     /// `wⱼ += times · xⱼ` over the cells of row `i`.
     ///
     /// # Panics
-    /// If there is no such row, or there are not as many numbers as columns.
+    /// If there is no such row, or `w` has fewer entries than columns.
     #[inline]
     pub fn add_to(&self, i: usize, times: f64, w: &mut [f64]) {
-        assert!(w.len() >= self.n_columns, "a number for every column");
+        assert!(w.len() >= self.n_columns, "one entry per column");
         let (columns, values) = self.row(i);
         for (j, v) in columns.iter().zip(values) {
-            // SAFETY: whoever made the view saw that every column is one of `n_columns`.
+            // SAFETY: the constructor checked that every column is below `n_columns`.
             *unsafe { w.get_unchecked_mut(*j as usize) } += times * v;
         }
     }
 
-    /// Whether the columns of every row rise.
+    /// Whether the columns of every row are ascending.
     pub fn has_sorted_columns(&self) -> bool {
         self.iter().all(|(columns, _)| columns.is_sorted_by(|a, b| a < b))
     }
 
-    /// `aⱼₖ += times · xⱼ xₖ` over the pairs of cells of row `i`, in a lower packed_row_start of all columns whose lines stand
-    /// one behind the other. The columns of the row have to rise, or pairs land in other lines.
+    /// `aⱼₖ += times · xⱼ xₖ` over the pairs of cells of row `i`, in a packed lower triangle of all columns. The
+    /// columns of the row must be ascending.
     ///
     /// # Panics
-    /// If there is no such row, or the packed_row_start is too small.
+    /// If there is no such row, or the triangle is too small.
     #[inline]
     pub fn add_cross_products(&self, i: usize, times: f64, a: &mut [f64]) {
-        assert!(a.len() >= packed_row_start(self.n_columns), "a packed_row_start of the columns");
+        assert!(a.len() >= packed_row_start(self.n_columns), "one cell per pair of columns");
         let (columns, values) = self.row(i);
-        let line = |j: i32| packed_row_start(j as usize);
-        let mut add = |line: usize, j: i32, product: f64| {
-            // SAFETY: whoever made the view saw that every column is one of `n_columns`; the last line has room for
-            // all of them behind its start, and the others start before it.
-            *unsafe { a.get_unchecked_mut(line.wrapping_add(j as usize)) } += product;
+        let row_start = |j: i32| packed_row_start(j as usize);
+        let mut add = |row_start: usize, j: i32, product: f64| {
+            // SAFETY: the constructor checked that every column is below `n_columns`; the last row of the triangle has
+            // space for all of them behind its start, and the other rows start before it.
+            *unsafe { a.get_unchecked_mut(row_start.wrapping_add(j as usize)) } += product;
         };
-        // Two lines at a time: what stands before both is read once.
+        // Two rows of the triangle at a time, so that the common cells are read once.
         let (pairs, last) = columns.as_chunks::<2>();
         for (k, ([j, l], [x, y])) in pairs.iter().zip(values.as_chunks::<2>().0).enumerate() {
-            let ((line_j, with_x), (line_l, with_y)) =
-                ((line(*j), times * x), (line(*l), times * y));
+            let ((start_j, with_x), (start_l, with_y)) =
+                ((row_start(*j), times * x), (row_start(*l), times * y));
             for (other, v) in columns[..2 * k].iter().zip(values) {
-                add(line_j, *other, with_x * v);
-                add(line_l, *other, with_y * v);
+                add(start_j, *other, with_x * v);
+                add(start_l, *other, with_y * v);
             }
-            add(line_j, *j, with_x * x);
-            add(line_l, *j, with_y * x);
-            add(line_l, *l, with_y * y);
+            add(start_j, *j, with_x * x);
+            add(start_l, *j, with_y * x);
+            add(start_l, *l, with_y * y);
         }
         if let ([j], [.., x]) = (last, values) {
             let with_x = times * x;
-            columns.iter().zip(values).for_each(|(other, v)| add(line(*j), *other, with_x * v));
+            columns
+                .iter()
+                .zip(values)
+                .for_each(|(other, v)| add(row_start(*j), *other, with_x * v));
         }
     }
 
-    /// Starts to bring row `i` into cache; a hint without effect on any result.
+    /// Prefetches row `i`; without effect on any result.
     #[inline]
     pub fn prefetch_row(&self, i: usize) {
         let (columns, values) = self.row(i);
@@ -204,7 +207,7 @@ impl<'a> SparseView<'a> {
         crate::memory::prefetch(values);
     }
 
-    /// The same cells by columns: row `j` of what is given back holds column `j`, by rising row.
+    /// The transpose: row `j` of the result holds column `j`, in ascending order of rows.
     pub fn transpose(&self) -> CsrMatrix {
         let mut offsets = vec![0; self.n_columns + 1];
         self.iter().flat_map(|(columns, _)| columns).for_each(|j| offsets[*j as usize + 1] += 1);
@@ -216,9 +219,9 @@ impl<'a> SparseView<'a> {
         let (mut columns, mut values) = (vec![0; n_cells], vec![0.0; n_cells]);
         for (i, (row, cells)) in self.iter().enumerate() {
             for (j, v) in row.iter().zip(cells) {
-                let place = &mut next[*j as usize];
-                (columns[*place], values[*place]) = (i as i32, *v);
-                *place += 1;
+                let bit_of = &mut next[*j as usize];
+                (columns[*bit_of], values[*bit_of]) = (i as i32, *v);
+                *bit_of += 1;
             }
         }
         CsrMatrix { n_columns: self.n_rows(), offsets, columns, values }
@@ -234,7 +237,7 @@ impl<'a> SparseView<'a> {
         parts.fold(0.0, |sum, (_, v)| sum + v)
     }
 
-    /// The same rows with every cell stored once: these, or a copy where some cell is in parts.
+    /// The same rows without duplicate cells: borrowed, or a copy if a cell is stored in parts.
     pub fn sum_duplicates(&self) -> SummedDuplicates<'a> {
         let in_parts: Vec<bool> = self
             .offsets
@@ -243,7 +246,9 @@ impl<'a> SparseView<'a> {
             .flat_map_iter(|rows| {
                 let mut marks = ColumnBits::new();
                 let cells = |row: &[usize]| &self.columns[row[0] - self.start..row[1] - self.start];
-                rows.into_iter().map(move |row| marks.find_twice(cells(row))).collect::<Vec<_>>()
+                rows.into_iter()
+                    .map(move |row| marks.has_duplicates(cells(row)))
+                    .collect::<Vec<_>>()
             })
             .collect();
         if !in_parts.contains(&true) {
@@ -264,7 +269,7 @@ impl<'a> SparseView<'a> {
     }
 }
 
-/// Where line `j` of a lower packed_row_start starts whose lines stand one behind the other; of `n` lines, how many cells it has.
+/// The offset of row `j` in a packed lower triangle; also the number of cells of a triangle with `j` rows.
 #[inline]
 pub fn packed_row_start(j: usize) -> usize {
     j * (j + 1) / 2
@@ -276,7 +281,7 @@ impl<'a> From<&'a Sparse> for SparseView<'a> {
         SparseView {
             n_columns: x.cols(),
             offsets,
-            // A matrix that was cut out of another keeps the offsets it had there.
+            // A slice of a matrix has the offsets of the original.
             start: offsets.first().copied().unwrap_or(0),
             columns: x.indices(),
             values: x.data(),
@@ -284,12 +289,12 @@ impl<'a> From<&'a Sparse> for SparseView<'a> {
     }
 }
 
-/// Rows that store no cell twice.
+/// Rows without duplicate cells.
 #[derive(Clone, Debug)]
 pub enum SummedDuplicates<'a> {
-    /// They never did.
+    /// The original rows.
     Borrowed(SparseView<'a>),
-    /// Copied, with parts added up.
+    /// A copy with the parts of each cell summed.
     Owned(CsrMatrix),
 }
 
@@ -303,7 +308,7 @@ impl SummedDuplicates<'_> {
     }
 }
 
-/// A copy of rows in which every cell is stored once.
+/// Owned compressed rows without duplicate cells.
 #[derive(Clone, Debug, Default)]
 pub struct CsrMatrix {
     n_columns: usize,
@@ -313,31 +318,31 @@ pub struct CsrMatrix {
 }
 
 impl CsrMatrix {
-    /// The cells of dense rows that are not zero; `None` where they are more than a share of all.
+    /// The nonzero cells of dense rows; `None` if their fraction exceeds `max_density`.
     ///
     /// ```
     /// use mercer_num::{Rows, sparse::CsrMatrix};
     /// let x = ndarray::array![[0.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
-    /// let thin = CsrMatrix::from_dense(&Rows::from(&x), 0.5).unwrap();
-    /// assert_eq!(thin.view().row(0), (&[1][..], &[2.0][..]));
+    /// let sparse = CsrMatrix::from_dense(&Rows::from(&x), 0.5).unwrap();
+    /// assert_eq!(sparse.view().row(0), (&[1][..], &[2.0][..]));
     /// assert!(CsrMatrix::from_dense(&Rows::from(&x), 0.1).is_none());
     /// ```
-    pub fn from_dense(rows: &crate::Rows<'_>, share: f64) -> Option<CsrMatrix> {
+    pub fn from_dense(rows: &crate::Rows<'_>, max_density: f64) -> Option<CsrMatrix> {
         let (n, width) = (rows.n_rows(), rows.n_columns());
-        let most = (share * (n * width) as f64) as usize;
-        let mut thin = CsrMatrix { n_columns: width, offsets: vec![0], ..Default::default() };
+        let most = (max_density * (n * width) as f64) as usize;
+        let mut sparse = CsrMatrix { n_columns: width, offsets: vec![0], ..Default::default() };
         for i in 0..n {
             let row = rows.block(i..i + 1)?;
             for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-                thin.columns.push(j as i32);
-                thin.values.push(*v);
+                sparse.columns.push(j as i32);
+                sparse.values.push(*v);
             }
-            if thin.columns.len() > most {
+            if sparse.columns.len() > most {
                 return None;
             }
-            thin.offsets.push(thin.columns.len());
+            sparse.offsets.push(sparse.columns.len());
         }
-        Some(thin)
+        Some(sparse)
     }
 
     /// The rows.
@@ -351,14 +356,14 @@ impl CsrMatrix {
         }
     }
 
-    /// Every cell as what is made of it.
+    /// The matrix with `f` applied to every stored cell.
     #[must_use]
     pub fn map(mut self, f: impl Fn(f64) -> f64) -> CsrMatrix {
         self.values.iter_mut().for_each(|v| *v = f(*v));
         self
     }
 
-    /// Adds the cells of a row by rising column, parts added in the order they stand in.
+    /// Appends the cells of a row in ascending order of columns; parts of a cell are added in their order.
     fn push_summed(&mut self, columns: &[i32], values: &[f64]) {
         let first = self.columns.len();
         let mut cells: Vec<(i32, f64)> =
@@ -376,7 +381,7 @@ impl CsrMatrix {
     }
 }
 
-/// A bit for every column, by its last digits: few enough to stay in the fastest cache.
+/// A bit set of columns by their low bits, small enough for the first-level cache.
 struct ColumnBits {
     bits: Vec<u64>,
     sorted: Vec<i32>,
@@ -389,22 +394,22 @@ impl ColumnBits {
         ColumnBits { bits: vec![0; ColumnBits::N_WORDS], sorted: Vec::new() }
     }
 
-    fn place(j: i32) -> (usize, u64) {
+    fn bit_of(j: i32) -> (usize, u64) {
         (j as usize >> 6 & (ColumnBits::N_WORDS - 1), 1 << (j & 63))
     }
 
-    /// Whether a column stands in a row twice. Two columns of the same mark are looked at again.
-    fn find_twice(&mut self, columns: &[i32]) -> bool {
+    /// Whether a column occurs twice in a row. Columns with the same bit are compared by sorting.
+    fn has_duplicates(&mut self, columns: &[i32]) -> bool {
         if columns.is_sorted_by(|a, b| a < b) {
             return false;
         }
         let mut met = 0;
         for j in columns {
-            let (word, bit) = ColumnBits::place(*j);
+            let (word, bit) = ColumnBits::bit_of(*j);
             met |= self.bits[word] & bit;
             self.bits[word] |= bit;
         }
-        columns.iter().for_each(|j| self.bits[ColumnBits::place(*j).0] = 0);
+        columns.iter().for_each(|j| self.bits[ColumnBits::bit_of(*j).0] = 0);
         if met == 0 {
             return false;
         }
@@ -415,37 +420,37 @@ impl ColumnBits {
     }
 }
 
-/// Why some parts are not compressed rows.
+/// Why arrays do not form a valid CSR matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidCsr {
-    /// There is not a value for every column.
+    /// The numbers of columns and values differ.
     Lengths {
-        /// How many columns.
+        /// The number of columns.
         columns: usize,
-        /// How many values.
+        /// The number of values.
         values: usize,
     },
-    /// Not even the start of the first row is told.
+    /// There are no offsets, not even the start of the first row.
     NoOffsets,
-    /// A row ends before it starts.
+    /// An offset is below the one before it.
     DecreasingOffsets {
         /// Counted from zero.
         row: usize,
     },
-    /// The offsets lead beyond the cells.
+    /// The offsets exceed the stored cells.
     MissingEntries {
-        /// How many cells there are.
+        /// The number of stored cells.
         found: usize,
-        /// How many the offsets speak of.
+        /// The number that the offsets require.
         expected: usize,
     },
-    /// A cell in a column that does not exist.
+    /// A column index out of range.
     ColumnOutOfRange {
         /// Counted from zero.
         row: usize,
         /// Counted from zero.
         column: i32,
-        /// How many there are.
+        /// The number of columns.
         n_columns: usize,
     },
 }
@@ -461,7 +466,7 @@ impl fmt::Display for InvalidCsr {
                 write!(f, "row {} ends before it starts", row + 1)
             }
             InvalidCsr::MissingEntries { found, expected } => {
-                write!(f, "the row offsets speak of {expected} cells, there are {found}")
+                write!(f, "the row offsets require {expected} cells, found {found}")
             }
             InvalidCsr::ColumnOutOfRange { row, column, n_columns } => write!(
                 f,
@@ -480,7 +485,7 @@ mod tests {
     use super::*;
     use sprs::TriMatI;
 
-    /// `[[2 + 3, 0, 1], [0, 0, 0], [6, 4, 0]]`, in disorder.
+    /// `[[2 + 3, 0, 1], [0, 0, 0], [6, 4, 0]]`, unsorted.
     const OFFSETS: [usize; 4] = [0, 3, 3, 5];
     const COLUMNS: [i32; 5] = [2, 0, 0, 1, 0];
     const VALUES: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 6.0];
@@ -509,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn only_rows_with_parts_are_put_together() {
+    fn only_rows_with_duplicates_are_summed() {
         let whole = view().sum_duplicates();
 
         let SummedDuplicates::Owned(_) = whole else { panic!("a cell is in parts") };
@@ -520,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_share_a_mark_are_told_apart() {
+    fn columns_with_the_same_bit_are_distinguished() {
         const FAR: i32 = 1 << 17;
         let once = SparseView::try_new(1 << 20, &[0, 2], &[FAR + 5, 5], &[1.0, 2.0]).unwrap();
         let twice =
@@ -531,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_do_not_fit_are_refused_by_name() {
+    fn invalid_arrays_are_refused() {
         let refused = |n_columns, offsets: &[usize], columns: &[i32], values: &[f64]| {
             SparseView::try_new(n_columns, offsets, columns, values).map(|_| ()).unwrap_err()
         };
@@ -551,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owned_matrix_is_borrowed_as_it_lies() {
+    fn an_owned_matrix_is_borrowed_without_a_copy() {
         let mut cells = TriMatI::<f64, i32>::new((3, 4));
         cells.add_triplet(0, 1, 2.0);
         cells.add_triplet(2, 3, 5.0);
@@ -566,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn cross_products_stand_below_the_diagonal() {
+    fn cross_products_fill_the_lower_triangle() {
         let (columns, values) = ([0, 2, 0, 1, 2], [3.0, 5.0, 2.0, 3.0, 4.0]);
         let x = SparseView::try_new(3, &[0, 2, 2, 5], &columns, &values).unwrap();
         let [mut first, mut last] = [[0.0; 6]; 2];

@@ -1,4 +1,4 @@
-//! Reasoning with probabilities, as a user would ask.
+//! `mercer bayes`: probability calculations.
 
 use super::{Folder, example};
 use serde_json::json;
@@ -21,27 +21,27 @@ const BAGS: [&str; 14] = [
     "lime=0,1/4,1/2,3/4,1",
 ];
 
-fn holds(text: &str, parts: &[&str]) {
+fn contains_all(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "`{part}` is not in: {text}");
     }
 }
 
 #[test]
-fn the_meningitis_question_is_answered_with_its_steps() {
+fn the_meningitis_example_prints_its_steps() {
     let folder = Folder::new();
-    let asked =
+    let requested =
         ["bayes", "rule", "--prior", "1/50000", "--likelihood", "0.5", "--evidence", "1/20"];
 
-    let told = folder.output(&asked);
-    let json = folder.json(&[&asked[..], &["--json"]].concat());
+    let output = folder.output(&requested);
+    let json = folder.json(&[&requested[..], &["--json"]].concat());
 
-    holds(&told, &["0.5 x 2.000e-5 / 0.05", "= 0.0002", "Bayes factor 10"]);
+    contains_all(&output, &["0.5 x 2.000e-5 / 0.05", "= 0.0002", "Bayes factor 10"]);
     assert!((json["hypotheses"][0]["posterior"].as_f64().unwrap() - 0.0002).abs() < 1e-18);
 }
 
 #[test]
-fn several_hypotheses_share_the_evidence() {
+fn several_hypotheses_are_compared() {
     let folder = Folder::new();
 
     let json = folder.json(&[
@@ -60,11 +60,11 @@ fn several_hypotheses_share_the_evidence() {
 }
 
 #[test]
-fn the_weather_table_answers_with_fraction_and_number() {
+fn the_weather_table_prints_fractions_and_decimals() {
     let folder = Folder::new();
     let weather = example("weather.csv");
 
-    let told = folder.output(&["bayes", "table", &weather, "--given", "temp=hot"]);
+    let output = folder.output(&["bayes", "table", &weather, "--given", "temp=hot"]);
     let rainy = folder.output(&[
         "bayes",
         "table",
@@ -76,10 +76,13 @@ fn the_weather_table_answers_with_fraction_and_number() {
     ]);
     let json = folder.json(&["bayes", "table", &weather, "--event", "temp=cold", "--json"]);
 
-    holds(&told, &["365 counted", "195/365", "170/365", "200/365", "5/365"]);
-    holds(&told, &["P(temp=hot) = 195/365 = 0.5342", "P(weather | temp=hot)", "150/195", "0.7692"]);
-    holds(&told, &["6 cells, 5 free parameters; 3 if all were independent"]);
-    holds(&rainy, &["P(weather=rainy | temp=hot) = 5/195 = 0.02564", "product = 5/365"]);
+    contains_all(&output, &["365 counted", "195/365", "170/365", "200/365", "5/365"]);
+    contains_all(
+        &output,
+        &["P(temp=hot) = 195/365 = 0.5342", "P(weather | temp=hot)", "150/195", "0.7692"],
+    );
+    contains_all(&output, &["6 cells, 5 free parameters; 3 if all were independent"]);
+    contains_all(&rainy, &["P(weather=rainy | temp=hot) = 5/195 = 0.02564", "product = 5/365"]);
     assert_eq!(json["answer"]["probability"]["fraction"], json!([170, 365]));
 }
 
@@ -87,7 +90,7 @@ fn the_weather_table_answers_with_fraction_and_number() {
 fn independence_is_tested() {
     let folder = Folder::new();
 
-    let told = folder.output(&[
+    let output = folder.output(&[
         "bayes",
         "table",
         &example("weather.csv"),
@@ -95,11 +98,11 @@ fn independence_is_tested() {
         "temp,weather",
     ]);
 
-    holds(&told, &["Are temp and weather independent?", "2 degrees"]);
+    contains_all(&output, &["Are temp and weather independent?", "2 degrees"]);
 }
 
 #[test]
-fn rows_are_counted_where_no_column_counts() {
+fn rows_are_counted_without_a_count_column() {
     let folder = Folder::new();
     folder.write("die.csv", "roll,odd\n1,yes\n2,no\n3,yes\n4,no\n5,yes\n6,no\n");
 
@@ -120,24 +123,24 @@ fn rows_are_counted_where_no_column_counts() {
 }
 
 #[test]
-fn ten_limes_print_ten_lines_and_a_picture() {
+fn ten_observations_print_ten_lines_and_a_plot() {
     let folder = Folder::new();
     let ask = |more: &[&'static str]| [&BAGS[..], &["--observe", "lime*10"], more].concat();
 
-    let told = folder.output(&ask(&["--plot", "bags.svg"]));
+    let output = folder.output(&ask(&["--plot", "bags.svg"]));
     folder.output(&ask(&["--plot", "bags.png"]));
     let json = folder.json(&ask(&["--json"]));
 
-    assert_eq!(told.lines().count(), 12);
-    holds(told.lines().nth(2).unwrap(), &["lime", "0.1", "0.4", "0.3", "0.2", "0.65"]);
-    holds(told.lines().last().unwrap(), &["0.8956", "0.973"]);
+    assert_eq!(output.lines().count(), 12);
+    contains_all(output.lines().nth(2).unwrap(), &["lime", "0.1", "0.4", "0.3", "0.2", "0.65"]);
+    contains_all(output.lines().last().unwrap(), &["0.8956", "0.973"]);
     assert!((json["lines"][1]["predictive"][0].as_f64().unwrap() - 0.65).abs() < 1e-15);
     assert!(std::fs::read_to_string(folder.path("bags.svg")).unwrap().contains("<svg"));
     assert!(std::fs::read(folder.path("bags.png")).unwrap().starts_with(b"\x89PNG"));
 }
 
 #[test]
-fn belief_comes_from_a_file_too() {
+fn hypotheses_are_read_from_a_file() {
     let folder = Folder::new();
     folder.write(
         "coin.json",
@@ -154,7 +157,7 @@ fn belief_comes_from_a_file_too() {
 }
 
 #[test]
-fn parameters_are_estimated_three_ways() {
+fn parameters_have_three_point_estimates() {
     let folder = Folder::new();
 
     let beta = folder.output(&["bayes", "estimate", "beta", "--successes", "7", "--failures", "3"]);
@@ -166,15 +169,15 @@ fn parameters_are_estimated_three_ways() {
         folder.output(&["bayes", "estimate", "normal", "--values", "-1,3", "--level", "50%"]);
     let gamma = folder.output(&["bayes", "estimate", "gamma", "--counts", "3,1", "--prior", "2,1"]);
 
-    holds(&beta, &["Beta(8, 4)", "0.7", "0.6667", "0.3903 to 0.8907"]);
+    contains_all(&beta, &["Beta(8, 4)", "0.7", "0.6667", "0.3903 to 0.8907"]);
     assert!((dirichlet["estimates"][0]["mean"].as_f64().unwrap() - 4.0 / 15.0).abs() < 1e-15);
-    holds(&known, &["12.4", "variance 0.8", "The next value lies in"]);
-    holds(&unknown, &["variance", "50% interval"]);
-    holds(&gamma, &["Gamma(shape 6, rate 3)", "1.667"]);
+    contains_all(&known, &["12.4", "variance 0.8", "The next value lies in"]);
+    contains_all(&unknown, &["variance", "50% interval"]);
+    contains_all(&gamma, &["Gamma(shape 6, rate 3)", "1.667"]);
 }
 
 #[test]
-fn bell_curves_are_fitted_conditioned_and_drawn_from() {
+fn gaussians_are_fitted_conditioned_and_sampled() {
     let folder = Folder::new();
     let iris = example("iris.csv");
 
@@ -205,13 +208,13 @@ fn bell_curves_are_fitted_conditioned_and_drawn_from() {
     assert_eq!(json["names"], json!(["petal_width"]));
     assert!((json["mean"][0].as_f64().unwrap() - 1.715_7).abs() < 1e-3, "{json}");
     // (x − μ)ᵀ Σ⁻¹ (x − μ) = 4/3
-    holds(&typed, &["Mahalanobis distance 1.15", "x1,x2"]);
+    contains_all(&typed, &["Mahalanobis distance 1.15", "x1,x2"]);
     let drawn = typed.lines().skip_while(|line| *line != "x1,x2").count();
     assert_eq!(drawn, 4, "{typed}");
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_input_is_reported() {
     let folder = Folder::new();
     let weather = example("weather.csv");
     let cases: [(&[&str], i32, &str); 10] = [
@@ -247,7 +250,7 @@ fn mistakes_are_named() {
         ),
     ];
 
-    for (args, code, said) in cases {
-        holds(&folder.failure(args, code), &[said]);
+    for (args, code, expected_text) in cases {
+        contains_all(&folder.failure(args, code), &[expected_text]);
     }
 }

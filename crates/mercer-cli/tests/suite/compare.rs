@@ -1,9 +1,9 @@
-//! `mercer compare`, and what an estimator that chooses tells.
+//! `mercer compare`, and the report of cross-validated estimators.
 
 use super::{Folder, example};
 
 #[test]
-fn estimators_are_judged_on_the_same_folds() {
+fn estimators_are_evaluated_on_the_same_folds() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let run = ["compare", &iris, "--target", "species", "--models", "lda,logistic,perceptron"];
@@ -14,7 +14,7 @@ fn estimators_are_judged_on_the_same_folds() {
     let alone = folder.json(&alone);
 
     assert_eq!(rows.as_array().unwrap().len(), 3);
-    // The same folds as a training alone has.
+    // The folds are those of a single training run.
     assert_eq!(rows[0]["cross_validation"]["accuracy"], alone["cross_validation"]["accuracy"]);
     for row in rows.as_array().unwrap() {
         let accuracy = row["cross_validation"]["accuracy"]["value"].as_f64().unwrap();
@@ -25,57 +25,60 @@ fn estimators_are_judged_on_the_same_folds() {
 }
 
 #[test]
-fn posteriors_and_borders_are_drawn() {
+fn posteriors_and_decision_boundaries_are_plotted() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let run = ["compare", &iris, "--target", "species", "--models", "lda,logistic"];
 
     let one = ["--use", "petal_length", "--plot", "one.svg"];
-    let told = folder.output(&[&run[..], &one].concat());
+    let printed = folder.output(&[&run[..], &one].concat());
     let two = ["--use", "petal_length", "--use", "petal_width", "--plot", "two.svg"];
     folder.output(&[&run[..], &two].concat());
 
-    assert!(told.contains("accuracy") && told.contains("logistic"), "{told}");
-    for (file, words) in [("one.svg", "logistic: setosa"), ("two.svg", "petal_width")] {
+    assert!(printed.contains("accuracy") && printed.contains("logistic"), "{printed}");
+    for (file, expected_text) in [("one.svg", "logistic: setosa"), ("two.svg", "petal_width")] {
         let picture = std::fs::read_to_string(folder.path(file)).unwrap();
         assert!(picture.starts_with("<svg") || picture.contains("<svg"), "{file}");
-        assert!(picture.contains(words), "{file}");
+        assert!(picture.contains(expected_text), "{file}");
     }
 }
 
 #[test]
-fn what_cannot_be_compared_or_drawn_is_said() {
+fn invalid_comparisons_and_plots_are_refused() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let run = ["compare", &iris, "--target", "species", "--models"];
 
-    for (more, words) in [
+    for (more, expected_text) in [
         (vec!["lda,ols"], "compare one kind"),
         (vec!["lda,nystroem"], "is unsupervised"),
         (vec!["lda", "--set", "shrinkage=0.1"], "--set lda.shrinkage=0.1"),
         (vec!["lda", "--plot", "x.svg"], "select them with --use"),
         (vec!["lda", "--use", "petals"], "one of the columns sepal_length"),
     ] {
-        let told = folder.failure(&[&run[..], &more].concat(), 2);
-        assert!(told.contains(words), "{told}");
+        let printed = folder.failure(&[&run[..], &more].concat(), 2);
+        assert!(printed.contains(expected_text), "{printed}");
     }
 }
 
 #[test]
-fn the_prices_there_were_are_told_with_the_one_that_was_chosen() {
+fn candidate_penalties_are_listed_with_the_chosen_one() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let run = ["train", &iris, "--target", "species", "--model", "logistic-cv", "--folds", "0"];
 
-    let told = folder.output(&run);
+    let printed = folder.output(&run);
     let json = folder.json(&[&run[..], &["--json"]].concat());
 
-    assert!(told.contains("cross-validated accuracy") && told.contains("selected"), "{told}");
+    assert!(
+        printed.contains("cross-validated accuracy") && printed.contains("selected"),
+        "{printed}"
+    );
     assert_eq!(json["candidates"]["all"].as_array().unwrap().len(), 10);
 }
 
 #[test]
-fn text_is_learned_one_row_at_a_time() {
+fn text_is_learned_online() {
     let folder = Folder::new();
     for model in ["perceptron", "sgd", "passive-aggressive"] {
         let mail = example("mail.tsv");

@@ -17,52 +17,53 @@ fn trained() -> Folder {
 }
 
 /// The prediction column.
-fn answers(text: &str) -> Vec<String> {
+fn predictions(text: &str) -> Vec<String> {
     text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
 }
 
-fn count(answers: &[String], class: &str) -> usize {
-    answers.iter().filter(|a| *a == class).count()
+fn count(predictions: &[String], class: &str) -> usize {
+    predictions.iter().filter(|a| *a == class).count()
 }
 
 #[test]
-fn costs_move_the_answer_to_the_safe_side() {
+fn costs_change_predictions_to_the_less_costly_class() {
     let folder = trained();
-    // In any order of rows and columns: calling a virginica anything else is dear.
+    // Rows and columns may be in any order. Misclassifying a virginica has a high cost.
     folder.write(
         "costs.csv",
         "truth,virginica,setosa,versicolor\nversicolor,1,1,0\nvirginica,0,1000,1000\nsetosa,1,0,1\n",
     );
     let iris = example("iris.csv");
 
-    let plain = answers(&folder.output(&["predict", "iris.mercer", &iris]));
+    let plain = predictions(&folder.output(&["predict", "iris.mercer", &iris]));
     let dear = folder.output(&["predict", "iris.mercer", &iris, "--cost", "costs.csv"]);
 
     assert_eq!(dear.lines().next(), Some("species,risk"));
-    let dear = answers(&dear);
+    let dear = predictions(&dear);
     assert_eq!(count(&plain, "setosa"), count(&dear, "setosa"));
     assert!(count(&dear, "virginica") > count(&plain, "virginica"));
 }
 
 #[test]
-fn doubtful_rows_are_rejected_and_the_rest_is_better() {
+fn rejection_of_uncertain_rows_raises_the_accuracy() {
     let folder = trained();
     let iris = example("iris.csv");
 
-    let said = folder.output(&["predict", "iris.mercer", &iris, "--reject", "0.1", "--proba"]);
-    let judged = folder.json(&["evaluate", "iris.mercer", &iris, "--reject", "0.1", "--json"]);
+    let printed_rows =
+        folder.output(&["predict", "iris.mercer", &iris, "--reject", "0.1", "--proba"]);
+    let evaluation = folder.json(&["evaluate", "iris.mercer", &iris, "--reject", "0.1", "--json"]);
 
-    let rejected = said.lines().skip(1).filter(|line| line.starts_with(',')).count();
+    let rejected = printed_rows.lines().skip(1).filter(|line| line.starts_with(',')).count();
     assert!(rejected > 0);
-    let decision = &judged["decision"];
+    let decision = &evaluation["decision"];
     assert!(
         (decision["rejected_fraction"].as_f64().unwrap() - rejected as f64 / 150.0).abs() < 1e-12
     );
     let answered = decision["accuracy_of_answered"].as_f64().unwrap();
-    assert!(answered > judged["accuracy"]["value"].as_f64().unwrap());
+    assert!(answered > evaluation["accuracy"]["value"].as_f64().unwrap());
     assert!(decision["expected_risk"].as_f64().unwrap() > 0.0);
     assert!(decision["empirical_risk"].as_f64().unwrap() > 0.0);
-    // Without the flags nothing is decided.
+    // Without the options no decision rule is applied.
     let plain = folder.json(&["evaluate", "iris.mercer", &iris, "--json"]);
     assert!(plain.get("decision").is_none());
 }
@@ -100,7 +101,7 @@ fn new_priors_are_those_of_a_model_trained_with_them() {
 }
 
 #[test]
-fn outliers_are_the_wanted_share_of_the_rows() {
+fn the_fraction_of_outliers_is_the_requested_one() {
     let folder = trained();
 
     let text = folder.output(&[
@@ -126,7 +127,7 @@ fn outliers_are_the_wanted_share_of_the_rows() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_options_are_reported() {
     let folder = trained();
     let iris = example("iris.csv");
     folder.write("two.csv", "truth,setosa,virginica\nsetosa,0,1\nvirginica,1,0\n");
@@ -155,7 +156,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn outliers_are_measured_by_the_rows_learned_from() {
+fn the_outlier_threshold_is_measured_on_training_rows() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     folder.output(&["train", &iris, "--target", "species", "--no-report"]);
@@ -165,7 +166,7 @@ fn outliers_are_measured_by_the_rows_learned_from() {
     let known = folder.output(&["predict", "iris.mercer", &iris, "--outliers", "0.02"]);
     let strange = folder.output(&["predict", "iris.mercer", "strange.csv", "--outliers", "0.02"]);
 
-    // Two in a hundred of the 150 rows, held out, are three; learned from, a row is no stranger.
+    // Two percent of the 150 held-out rows are three; a training row is rarely an outlier.
     assert!(known.lines().filter(|line| line.ends_with(",true")).count() <= 3);
     let flags: Vec<&str> = strange.lines().skip(1).map(|l| l.rsplit(',').next().unwrap()).collect();
     assert_eq!(flags, ["true", "false"]);
@@ -173,7 +174,7 @@ fn outliers_are_measured_by_the_rows_learned_from() {
 }
 
 #[test]
-fn a_stored_decision_is_used_until_flags_say_otherwise() {
+fn a_stored_decision_rule_applies_unless_options_override_it() {
     let folder = trained();
     let iris = example("iris.csv");
     let ask = |model: &str, more: &[&str]| {
@@ -185,17 +186,17 @@ fn a_stored_decision_is_used_until_flags_say_otherwise() {
     folder.output(&[&decide[..], &flags].concat());
 
     assert_eq!(ask("told.mercer", &[]), ask("iris.mercer", &flags));
-    // A flag changes its own part and leaves the rest as stored.
+    // An option changes its own part of the stored rule only.
     let both = ["--reject", "0.3", "--prior", "virginica=0.8"];
     assert_eq!(ask("told.mercer", &["--reject", "0.3"]), ask("iris.mercer", &both));
-    let judged = folder.json(&["evaluate", "told.mercer", &iris, "--json"]);
-    assert!(judged["decision"]["rejected_fraction"].as_f64().unwrap() > 0.0);
+    let evaluation = folder.json(&["evaluate", "told.mercer", &iris, "--json"]);
+    assert!(evaluation["decision"]["rejected_fraction"].as_f64().unwrap() > 0.0);
     assert!(folder.output(&["inspect", "told.mercer"]).contains("is above 0.1"));
-    // Trained with the flags, it is the same model.
+    // Training with the options gives the same model.
     let train = ["train", &iris, "--target", "species", "--folds", "0", "--no-report", "--out"];
     folder.output(&[&train[..], &["at-once.mercer"], &flags].concat());
     assert_eq!(ask("at-once.mercer", &[]), ask("told.mercer", &[]));
-    // Forgotten, it answers as before.
+    // After removal, the predictions are those without a rule.
     folder.output(&["decide", "told.mercer", "--forget", "--out", "plain.mercer"]);
     assert_eq!(ask("plain.mercer", &[]), ask("iris.mercer", &[]));
 }

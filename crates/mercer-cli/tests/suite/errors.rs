@@ -1,118 +1,130 @@
-//! Mistakes get an answer that names the place and says what to do.
+//! Error messages name the location and a remedy.
 
 use super::{Folder, example};
 
-/// Runs `mercer train` on a table and gives back the error.
+/// Runs `mercer train` on a table and returns the error message.
 fn refused(table: &str, args: &[&str], code: i32) -> String {
     let folder = Folder::new();
     folder.write("t.csv", table);
     let mut all = vec!["train", "t.csv"];
     all.extend(args);
-    let words = folder.failure(&all, code);
+    let message = folder.failure(&all, code);
     assert_eq!(folder.names(), ["t.csv"], "something was left behind");
-    words
+    message
 }
 
-fn says(words: &str, parts: &[&str]) {
+fn contains_all(message: &str, parts: &[&str]) {
     for part in parts {
-        assert!(words.contains(part), "`{part}` is not in: {words}");
+        assert!(message.contains(part), "`{part}` is not in: {message}");
     }
 }
 
 const TARGET: &[&str] = &["--target", "y"];
 
 #[test]
-fn a_bad_cell_is_named_with_line_column_and_remedy() {
+fn an_invalid_cell_is_named_with_line_column_and_remedy() {
     let mut table = String::from("age,y\n");
     for i in 0..30 {
         table += &format!("{},{}\n", i, if i % 2 == 0 { "a" } else { "b" });
     }
     table += "n.v.,a\n";
 
-    let words = refused(&table, TARGET, 3);
+    let message = refused(&table, TARGET, 3);
 
-    says(&words, &["t.csv", "line 32", "`age`", "`n.v.`", "--missing", "--column age=categorical"]);
+    contains_all(
+        &message,
+        &["t.csv", "line 32", "`age`", "`n.v.`", "--missing", "--column age=categorical"],
+    );
 }
 
 #[test]
 fn a_ragged_row_is_named_with_its_counts() {
-    let words = refused("a,b,y\n1,2,p\n1,2\n3,4,q\n", TARGET, 3);
+    let message = refused("a,b,y\n1,2,p\n1,2\n3,4,q\n", TARGET, 3);
 
-    says(&words, &["t.csv", "line 3", "2", "3"]);
+    contains_all(&message, &["t.csv", "line 3", "2", "3"]);
 }
 
 #[test]
-fn an_empty_file_is_said_to_be_empty() {
-    says(&refused("", TARGET, 3), &["t.csv", "empty"]);
-    says(&refused("a,y\n", TARGET, 3), &["t.csv", "no rows"]);
+fn an_empty_file_is_reported() {
+    contains_all(&refused("", TARGET, 3), &["t.csv", "empty"]);
+    contains_all(&refused("a,y\n", TARGET, 3), &["t.csv", "no rows"]);
 }
 
 #[test]
 fn one_class_is_refused() {
-    says(&refused("a,y\n1,p\n2,p\n", TARGET, 3), &["t.csv", "`y`", "`p`", "at least two"]);
+    contains_all(&refused("a,y\n1,p\n2,p\n", TARGET, 3), &["t.csv", "`y`", "`p`", "at least two"]);
 }
 
 #[test]
-fn a_missing_target_column_is_named_with_those_there_are() {
-    let words = refused("a,b\n1,p\n2,q\n", TARGET, 3);
+fn a_missing_target_column_is_named_with_the_existing_columns() {
+    let message = refused("a,b\n1,p\n2,q\n", TARGET, 3);
 
-    says(&words, &["t.csv", "`y`", "`a`, `b`"]);
+    contains_all(&message, &["t.csv", "`y`", "`a`, `b`"]);
 }
 
 #[test]
-fn a_target_nobody_named_is_asked_for() {
-    says(&refused("a,b\n1,p\n2,q\n", &[], 2), &["--target", "a, b"]);
+fn an_unspecified_target_is_requested() {
+    contains_all(&refused("a,b\n1,p\n2,q\n", &[], 2), &["--target", "a, b"]);
 }
 
 #[test]
-fn a_gap_in_the_target_is_named() {
-    says(&refused("a,y\n1,p\n2,\n3,q\n", TARGET, 3), &["t.csv", "`y`", "line 3"]);
+fn a_missing_target_value_is_named() {
+    contains_all(&refused("a,y\n1,p\n2,\n3,q\n", TARGET, 3), &["t.csv", "`y`", "line 3"]);
 }
 
 #[test]
-fn a_quantity_is_no_class() {
+fn a_numeric_target_is_refused_by_a_classifier() {
     let rows: String = (0..200).map(|i| format!("{i},{}.5\n", i)).collect();
 
     let named = ["--target", "y", "--model", "gaussian-nb"];
-    let words = refused(&format!("a,y\n{rows}"), &named, 3);
+    let message = refused(&format!("a,y\n{rows}"), &named, 3);
 
-    says(&words, &["`y`", "a regression target", "--model ols", "--column y=categorical"]);
+    contains_all(
+        &message,
+        &["`y`", "a regression target", "--model ols", "--column y=categorical"],
+    );
 }
 
 #[test]
-fn a_word_is_no_quantity() {
+fn a_categorical_target_is_refused_by_a_regressor() {
     let named = ["--target", "y", "--model", "ridge"];
 
-    says(&refused("a,y\n1,p\n2,q\n", &named, 3), &["`y`", "ridge is a regressor"]);
+    contains_all(&refused("a,y\n1,p\n2,q\n", &named, 3), &["`y`", "ridge is a regressor"]);
 }
 
 #[test]
-fn unknown_models_and_parameters_are_answered_with_those_there_are() {
+fn unknown_estimators_and_parameters_are_reported_with_the_known_ones() {
     let table = "a,y\n1,p\n2,q\n";
 
-    says(&refused(table, &["--target", "y", "--model", "gauss"], 2), &["gauss", "gaussian-nb"]);
-    says(
+    contains_all(
+        &refused(table, &["--target", "y", "--model", "gauss"], 2),
+        &["gauss", "gaussian-nb"],
+    );
+    contains_all(
         &refused(table, &["--target", "y", "--set", "smoothing=1"], 2),
         &["smoothing", "var_smoothing"],
     );
-    says(
+    contains_all(
         &refused(table, &["--target", "y", "--set", "var_smoothing=-1"], 2),
         &["var_smoothing", "-1", "float >= 0"],
     );
-    says(
+    contains_all(
         &refused(table, &["--target", "y", "--prepare", "scale=log"], 2),
         &["standard or min-max"],
     );
 }
 
 #[test]
-fn a_model_file_that_is_none_is_refused() {
+fn a_file_that_is_not_a_model_is_refused() {
     let folder = Folder::new();
     folder.write("t.csv", "a\n1\n");
     folder.write("m.mercer", "this is not a model");
 
-    says(&folder.failure(&["predict", "m.mercer", "t.csv"], 4), &["m.mercer", "not a valid model"]);
-    says(&folder.failure(&["predict", "gone.mercer", "t.csv"], 4), &["gone.mercer"]);
+    contains_all(
+        &folder.failure(&["predict", "m.mercer", "t.csv"], 4),
+        &["m.mercer", "not a valid model"],
+    );
+    contains_all(&folder.failure(&["predict", "gone.mercer", "t.csv"], 4), &["gone.mercer"]);
 }
 
 #[test]
@@ -124,9 +136,9 @@ fn a_damaged_model_file_is_refused() {
     bytes[last] ^= 1;
     std::fs::write(folder.path("iris.mercer"), bytes).unwrap();
 
-    let words = folder.failure(&["predict", "iris.mercer", &example("iris.csv")], 4);
+    let message = folder.failure(&["predict", "iris.mercer", &example("iris.csv")], 4);
 
-    says(&words, &["iris.mercer", "checksum"]);
+    contains_all(&message, &["iris.mercer", "checksum"]);
 }
 
 #[test]
@@ -134,56 +146,56 @@ fn prediction_refuses_missing_and_wrongly_typed_columns_by_name() {
     let folder = Folder::new();
     folder.output(&["train", &example("iris.csv"), "--target", "species"]);
     folder.write("short.csv", "sepal_length,sepal_width,petal_length\n1,2,3\n");
-    folder.write("words.csv", "sepal_length,sepal_width,petal_length,petal_width\n1,2,3,wide\n");
+    folder.write("text.csv", "sepal_length,sepal_width,petal_length,petal_width\n1,2,3,wide\n");
 
-    says(
+    contains_all(
         &folder.failure(&["predict", "iris.mercer", "short.csv"], 3),
         &["short.csv", "petal_width"],
     );
-    says(
-        &folder.failure(&["predict", "iris.mercer", "words.csv"], 3),
-        &["words.csv", "line 2", "petal_width", "wide"],
+    contains_all(
+        &folder.failure(&["predict", "iris.mercer", "text.csv"], 3),
+        &["text.csv", "line 2", "petal_width", "wide"],
     );
 }
 
 #[test]
-fn a_memory_budget_that_cannot_hold_is_refused_before_it_is_taken() {
+fn an_insufficient_memory_budget_is_reported_in_advance() {
     let folder = Folder::new();
 
-    let words = folder
+    let message = folder
         .failure(&["train", &example("iris.csv"), "--target", "species", "--memory", "1k"], 5);
 
-    says(&words, &["budget of 1.0 KB"]);
+    contains_all(&message, &["budget of 1.0 KB"]);
 }
 
 #[test]
-fn no_time_at_all_is_told_apart_from_bad_data() {
+fn a_time_limit_of_zero_has_its_own_exit_code() {
     let folder = Folder::new();
 
-    let words = folder
+    let message = folder
         .failure(&["train", &example("iris.csv"), "--target", "species", "--time-limit", "0s"], 5);
 
-    says(&words, &["--time-limit"]);
+    contains_all(&message, &["--time-limit"]);
 }
 
 #[test]
-fn a_row_that_is_not_there_is_said_so() {
+fn a_row_out_of_range_is_reported() {
     let folder = Folder::new();
     folder.output(&["train", &example("iris.csv"), "--target", "species"]);
 
-    let words =
+    let message =
         folder.failure(&["explain", "iris.mercer", &example("iris.csv"), "--row", "151"], 2);
 
-    says(&words, &["150 rows", "no row 151"]);
+    contains_all(&message, &["150 rows", "no row 151"]);
 }
 
 #[test]
-fn a_cell_an_estimator_cannot_use_is_named_with_its_row_column_and_remedy() {
+fn a_cell_unsuitable_for_the_estimator_is_named_with_row_column_and_remedy() {
     let counts = ["--target", "y", "--model", "multinomial-nb", "--folds", "0"];
 
     let gap = refused("a,b,y\n1,2,p\n3,,q\n", &counts, 3);
     let negative = refused("a,b,y\n1,2,p\n3,-4,q\n", &counts, 3);
 
-    says(&gap, &["t.csv", "row 2", "`b`", "missing", "impute"]);
-    says(&negative, &["t.csv", "row 2", "`b`", "-4", "--ignore b"]);
+    contains_all(&gap, &["t.csv", "row 2", "`b`", "missing", "impute"]);
+    contains_all(&negative, &["t.csv", "row 2", "`b`", "-4", "--ignore b"]);
 }

@@ -1,11 +1,11 @@
-//! From a table to a model and back to predictions.
+//! End-to-end tests: from a table to a model and to predictions.
 
 use super::{Folder, example};
 use assert_cmd::Command;
 use std::path::Path;
 
 #[test]
-fn the_main_job_trains_judges_explains_itself_and_saves() {
+fn training_evaluates_reports_and_saves() {
     let folder = Folder::new();
 
     let done = folder
@@ -13,14 +13,14 @@ fn the_main_job_trains_judges_explains_itself_and_saves() {
         .assert()
         .success();
 
-    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     let report = String::from_utf8(done.get_output().stdout.clone()).unwrap();
-    for said in
+    for expected_text in
         ["delimiter `,`", "344 rows, 8 columns, 19 missing values", "mixed-nb (chosen because"]
     {
-        assert!(words.contains(said), "`{said}` is not in {words}");
+        assert!(message.contains(expected_text), "`{expected_text}` is not in {message}");
     }
-    for told in [
+    for expected_text in [
         "certificate: closed form",
         "95% interval",
         "log loss",
@@ -32,7 +32,7 @@ fn the_main_job_trains_judges_explains_itself_and_saves() {
         "saved penguins.mercer",
         "saved penguins.html",
     ] {
-        assert!(report.contains(told), "`{told}` is not in {report}");
+        assert!(report.contains(expected_text), "`{expected_text}` is not in {report}");
     }
     assert_eq!(folder.names(), ["penguins.html", "penguins.mercer"]);
     let page = std::fs::read_to_string(folder.path("penguins.html")).unwrap();
@@ -88,7 +88,7 @@ fn the_same_data_gives_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn the_income_column_of_the_lecture_comes_out_to_its_digits() {
+fn the_income_column_has_the_densities_of_the_lecture() {
     let folder = Folder::new();
     folder.output(&[
         "train",
@@ -108,15 +108,15 @@ fn the_income_column_of_the_lecture_comes_out_to_its_digits() {
     ]);
     folder.write("test.csv", "refund,marital_status,taxable_income\nNo,Married,120\n");
 
-    let told = folder.output(&["explain", "tax.mercer", "test.csv"]);
+    let printed = folder.output(&["explain", "tax.mercer", "test.csv"]);
 
-    assert!(told.contains("N(120; mean 110, variance 2975) = 0.007192"), "{told}");
-    assert!(told.contains("N(120; mean 90, variance 25) = 1.215e-9"), "{told}");
-    assert!(told.starts_with("Class No"), "{told}");
+    assert!(printed.contains("N(120; mean 110, variance 2975) = 0.007192"), "{printed}");
+    assert!(printed.contains("N(120; mean 90, variance 25) = 1.215e-9"), "{printed}");
+    assert!(printed.starts_with("Class No"), "{printed}");
 }
 
 #[test]
-fn evaluate_judges_a_model_on_a_table() {
+fn a_model_is_evaluated_on_a_table() {
     let folder = Folder::new();
     folder.output(&["train", &example("iris.csv"), "--target", "species"]);
 
@@ -155,7 +155,7 @@ fn merging_two_halves_gives_the_model_of_the_whole() {
 }
 
 #[test]
-fn forgetting_rows_undoes_learning_them() {
+fn forgetting_rows_inverts_learning_them() {
     let folder = Folder::new();
     let text = std::fs::read_to_string(example("iris.csv")).unwrap();
     let (header, rows) = text.split_once('\n').unwrap();
@@ -178,7 +178,7 @@ fn forgetting_rows_undoes_learning_them() {
 }
 
 #[test]
-fn columns_are_matched_by_name_whatever_their_order() {
+fn columns_are_matched_by_name_in_any_order() {
     let folder = Folder::new();
     folder.write("train.csv", "a,b,y\n1,10,p\n2,11,p\n8,30,q\n9,31,q\n");
     folder.output(&["train", "train.csv", "--target", "y", "--folds", "0"]);
@@ -190,7 +190,7 @@ fn columns_are_matched_by_name_whatever_their_order() {
 }
 
 #[test]
-fn labels_are_exact_words() {
+fn labels_are_preserved_exactly() {
     let folder = Folder::new();
     folder.write("ids.csv", "x,y\n1,9007199254740993\n2,9007199254740993\n8,007\n9,007\n");
     folder.output(&["train", "ids.csv", "--target", "y", "--folds", "0"]);
@@ -211,7 +211,7 @@ fn sparse_files_carry_their_labels() {
 }
 
 #[test]
-fn prepared_columns_are_prepared_again_at_prediction() {
+fn preprocessing_is_applied_at_prediction() {
     let folder = Folder::new();
     let train = ["train", &example("penguins.csv"), "--target", "species"];
     for (k, steps) in [
@@ -236,7 +236,7 @@ fn prepared_columns_are_prepared_again_at_prediction() {
 }
 
 #[test]
-fn a_sparse_file_without_its_first_index_is_not_read_one_off() {
+fn a_sparse_file_without_its_first_index_keeps_its_columns() {
     let folder = Folder::new();
     folder.write("zero.svm", "p 0:1 2:5\np 0:2 2:6\nq 1:1 2:0.1\nq 1:2\n");
     folder.output(&["train", "zero.svm", "--folds", "0"]);
@@ -246,39 +246,39 @@ fn a_sparse_file_without_its_first_index_is_not_read_one_off() {
 }
 
 #[test]
-fn a_discriminant_is_trained_explained_merged_and_forgets() {
+fn a_discriminant_is_trained_explained_merged_and_reduced() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     for model in ["lda", "qda", "rda"] {
         folder.output(&["train", &iris, "--target", "species", "--model", model]);
 
-        let told = folder.json(&["explain", "iris.mercer", &iris, "--row", "71", "--json"]);
-        let words = folder.output(&["explain", "iris.mercer", &iris, "--row", "71"]);
+        let printed = folder.json(&["explain", "iris.mercer", &iris, "--row", "71", "--json"]);
+        let message = folder.output(&["explain", "iris.mercer", &iris, "--row", "71"]);
         folder.output(&["merge", "iris.mercer", "iris.mercer", "--out", "twice.mercer"]);
         folder.output(&["forget", "twice.mercer", &iris, "--out", "once.mercer"]);
 
-        let sum: f64 = told["intercepts"][1].as_f64().unwrap()
-            + (told["terms"].as_array().unwrap().iter())
+        let sum: f64 = printed["intercepts"][1].as_f64().unwrap()
+            + (printed["terms"].as_array().unwrap().iter())
                 .map(|term| term["terms"][1].as_f64().unwrap())
                 .sum::<f64>();
-        assert!((sum - told["scores"][1].as_f64().unwrap()).abs() < 1e-9);
-        assert!(words.contains("squared distance") && words.contains("petal_width = 1.8"));
+        assert!((sum - printed["scores"][1].as_f64().unwrap()).abs() < 1e-9);
+        assert!(message.contains("squared distance") && message.contains("petal_width = 1.8"));
         let answers = ["iris", "once"]
             .map(|name| folder.output(&["predict", &format!("{name}.mercer"), &iris]));
         assert_eq!(answers[0], answers[1], "{model}");
     }
 }
 
-/// Sepal length from the other three measures of the iris flowers.
+/// Sepal length from the other three columns of the iris data.
 fn train_iris(folder: &Folder, more: &[&str]) {
     let data = example("iris.csv");
-    let mut words = vec!["train", &data, "--target", "sepal_length", "--ignore", "species"];
-    words.extend(more);
-    folder.output(&words);
+    let mut args = vec!["train", &data, "--target", "sepal_length", "--ignore", "species"];
+    args.extend(more);
+    folder.output(&args);
 }
 
 #[test]
-fn a_quantity_is_learned_judged_and_drawn() {
+fn a_regression_is_trained_evaluated_and_plotted() {
     let folder = Folder::new();
     let data = example("iris.csv");
 
@@ -287,13 +287,13 @@ fn a_quantity_is_learned_judged_and_drawn() {
         .assert()
         .success();
 
-    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     let report = String::from_utf8(done.get_output().stdout.clone()).unwrap();
-    assert!(words.contains("ols (chosen because `sepal_length` is numeric"), "{words}");
-    for told in
+    assert!(message.contains("ols (chosen because `sepal_length` is numeric"), "{message}");
+    for expected_text in
         ["R²            0.8", "RMSE", "median error", "rows          150", "condition number"]
     {
-        assert!(report.contains(told), "`{told}` is not in {report}");
+        assert!(report.contains(expected_text), "`{expected_text}` is not in {report}");
     }
     let page = std::fs::read_to_string(folder.path("iris.html")).unwrap();
     assert!(page.contains("Predicted against true") && page.contains("Residuals"));
@@ -306,23 +306,23 @@ fn a_regression_is_inspected_explained_and_predicts_with_intervals() {
     train_iris(&folder, &["--model", "ols"]);
 
     let table = folder.output(&["inspect", "iris.mercer"]);
-    let told = folder.json(&["explain", "iris.mercer", &example("iris.csv"), "--json"]);
+    let printed = folder.json(&["explain", "iris.mercer", &example("iris.csv"), "--json"]);
     let lines =
         folder.output(&["predict", "iris.mercer", &example("iris.csv"), "--interval", "0.9"]);
-    let judged = folder.json(&["evaluate", "iris.mercer", &example("iris.csv"), "--json"]);
+    let evaluation = folder.json(&["evaluate", "iris.mercer", &example("iris.csv"), "--json"]);
 
     // scikit-learn 1.9's LinearRegression on the same rows: 1.8560, 0.6508, 0.7091, -0.5565.
     for cell in ["1.856", "0.6508", "0.7091", "-0.5565", "***", "146 degrees of freedom"] {
         assert!(table.contains(cell), "`{cell}` is not in {table}");
     }
-    let first = told["prediction"].as_f64().unwrap();
+    let first = printed["prediction"].as_f64().unwrap();
     assert!((first - 5.015416).abs() < 1e-5, "{first}");
     let cells: Vec<f64> =
         lines.lines().nth(1).unwrap().split(',').map(|c| c.parse().unwrap()).collect();
     assert_eq!(lines.lines().next(), Some("sepal_length,low,high"));
     assert!(cells[1] < cells[0] && cells[0] < cells[2] && (cells[0] - first).abs() < 1e-12);
     assert_eq!(lines.lines().count(), 151);
-    assert!((judged["r_squared"].as_f64().unwrap() - 0.858612).abs() < 1e-6);
+    assert!((evaluation["r_squared"].as_f64().unwrap() - 0.858612).abs() < 1e-6);
 }
 
 #[test]
@@ -334,9 +334,9 @@ fn regressions_merge_and_forget() {
     folder.write("a.csv", &part(&rows[1..80]));
     folder.write("b.csv", &part(&rows[80..]));
     let train = |data: &str, more: &[&str]| {
-        let mut words = vec!["train", data, "--model", "ridge"];
-        words.extend(more);
-        folder.output(&words);
+        let mut args = vec!["train", data, "--model", "ridge"];
+        args.extend(more);
+        folder.output(&args);
     };
     train("a.csv", &["--target", "sepal_length", "--ignore", "species"]);
     train("b.csv", &["--like", "a.mercer"]);
@@ -353,7 +353,7 @@ fn regressions_merge_and_forget() {
 }
 
 #[test]
-fn the_tax_table_is_told_as_the_lecture_tells_it() {
+fn the_tax_table_is_explained_as_in_the_lecture() {
     let folder = Folder::new();
     folder.output(&[
         "train",
@@ -369,7 +369,7 @@ fn the_tax_table_is_told_as_the_lecture_tells_it() {
     ]);
     folder.write("new.csv", "refund,marital_status,taxable_income\nNo,Married,120\n");
 
-    let told = folder.output(&["explain", "tax.mercer", "new.csv"]);
+    let printed = folder.output(&["explain", "tax.mercer", "new.csv"]);
     let json = folder.output(&["explain", "tax.mercer", "new.csv", "--json"]);
 
     for line in [
@@ -381,7 +381,7 @@ fn the_tax_table_is_told_as_the_lecture_tells_it() {
         "x p(marital_status = Married | Yes) = 0/3 = 0",
         "N(120; mean 90, variance 25) = 1.215e-9",
     ] {
-        assert!(told.contains(line), "`{line}` is not in {told}");
+        assert!(printed.contains(line), "`{line}` is not in {printed}");
     }
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["factors"][1]["level"], "Married");
@@ -396,7 +396,7 @@ fn the_worked_examples_of_the_lectures_run_and_print_their_digits() {
         .env("MERCER", assert_cmd::cargo::cargo_bin!("mercer"))
         .assert()
         .success();
-    let told = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    let printed = String::from_utf8(done.get_output().stdout.clone()).unwrap();
 
     for line in [
         // 4/7 · 4/7 · 0.0072 = 0.0024, times 7/10.
@@ -411,23 +411,23 @@ fn the_worked_examples_of_the_lectures_run_and_print_their_digits() {
         "= exp(-8.108) = 0.0003012",
         "= exp(-8.907) = 0.0001355",
     ] {
-        assert!(told.contains(line), "`{line}` is not in {told}");
+        assert!(printed.contains(line), "`{line}` is not in {printed}");
     }
 }
 
 #[test]
-fn a_model_without_probabilities_is_judged_by_its_classes() {
+fn a_model_without_probabilities_is_evaluated_by_its_classes() {
     let folder = Folder::new();
     let train = ["train", &example("iris.csv"), "--target", "species", "--model", "svc", "--json"];
     let report = folder.json(&train);
-    let judged = folder.json(&["evaluate", "iris.mercer", &example("iris.csv"), "--json"]);
-    let told = folder.output(&["evaluate", "iris.mercer", &example("iris.csv")]);
+    let evaluation = folder.json(&["evaluate", "iris.mercer", &example("iris.csv"), "--json"]);
+    let printed = folder.output(&["evaluate", "iris.mercer", &example("iris.csv")]);
 
-    for figures in [&report["cross_validation"], &judged] {
+    for figures in [&report["cross_validation"], &evaluation] {
         assert!(figures["accuracy"]["value"].as_f64().unwrap() > 0.9, "{figures}");
         assert!(figures["log_loss"].is_null(), "{figures}");
     }
-    assert!(told.contains("the model has no probabilities"), "{told}");
+    assert!(printed.contains("the model has no probabilities"), "{printed}");
 }
 
 #[test]
@@ -458,31 +458,35 @@ fn two_runs_that_save_to_one_path_leave_the_model_of_one_of_them() {
 }
 
 #[test]
-fn a_kernel_machine_says_its_plan_once_and_keeps_it() {
+fn a_kernel_method_reports_its_plan_once_and_stores_it() {
     let folder = Folder::new();
     let train = ["train", &example("iris.csv"), "--target", "species", "--model", "svc"];
 
     let done = folder.mercer(&train).assert().success();
     let report = folder.json(&[&train[..], &["--json"]].concat());
-    let told = folder.output(&["inspect", "iris.mercer"]);
+    let printed = folder.output(&["inspect", "iris.mercer"]);
     let quiet = folder.mercer(&[&train[..], &["--quiet"]].concat()).assert().success();
 
-    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     let way = "3 one-vs-one SVMs, dense kernel matrices";
-    assert_eq!(words.matches("plan: ").count(), 1, "the folds have a plan of their own in {words}");
-    assert!(words.contains(&format!("plan: {way}; about ")), "{words}");
+    assert_eq!(
+        message.matches("plan: ").count(),
+        1,
+        "the folds have a plan of their own in {message}"
+    );
+    assert!(message.contains(&format!("plan: {way}; about ")), "{message}");
     let plan = &report["certificate"]["plan"];
     assert_eq!(
         (&plan["strategy"], &plan["kernel_matrix_bytes"]),
         (&way.into(), &(4 * 150 * 150).into()),
         "{report}"
     );
-    assert!(told.contains(&format!("plan: {way}; about ")), "{told}");
+    assert!(printed.contains(&format!("plan: {way}; about ")), "{printed}");
     assert!(quiet.get_output().stderr.is_empty());
 }
 
 #[test]
-fn a_kernel_machine_past_the_memory_budget_names_the_numbers_and_what_to_do() {
+fn a_kernel_method_beyond_the_memory_budget_reports_sizes_and_remedy() {
     let folder = Folder::new();
     for (model, target, set, says) in [
         ("svc", "species", "C=1", ["needs about 45.6 KB", "`approx`"]),
@@ -491,16 +495,16 @@ fn a_kernel_machine_past_the_memory_budget_names_the_numbers_and_what_to_do() {
         let (data, train) = (example("iris.csv"), ["--memory", "20000", "--model", model]);
         let args = [&["train", &data, "--target", target, "--set", set][..], &train].concat();
 
-        let words = folder.failure(&args, 5);
+        let message = folder.failure(&args, 5);
 
-        for said in says.iter().chain(&["budget of 20.0 KB", "raise the memory budget"]) {
-            assert!(words.contains(said), "`{said}` is not in {words}");
+        for expected_text in says.iter().chain(&["budget of 20.0 KB", "raise the memory budget"]) {
+            assert!(message.contains(expected_text), "`{expected_text}` is not in {message}");
         }
     }
 }
 
 #[test]
-fn new_rows_come_out_as_a_table_with_the_words_of_the_old_one() {
+fn sampled_rows_form_a_table_with_the_original_levels() {
     let folder = Folder::new();
     folder.output(&["train", &example("penguins.csv"), "--target", "species", "--ignore", "year"]);
 
@@ -515,27 +519,30 @@ fn new_rows_come_out_as_a_table_with_the_words_of_the_old_one() {
     for row in &rows {
         assert!(["Biscoe", "Dream", "Torgersen"].contains(&row[island]), "{row:?}");
     }
-    // What is drawn can be read again, and is mostly what it was drawn as.
+    // Sampled rows can be read again and are mostly predicted as the class they were sampled from.
     folder.write("new.csv", &text);
-    let judged = folder.output(&["evaluate", "penguins.mercer", "new.csv", "--json"]);
-    let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
-    assert!(judged["accuracy"]["value"].as_f64().unwrap() > 0.9, "{judged}");
+    let evaluation = folder.output(&["evaluate", "penguins.mercer", "new.csv", "--json"]);
+    let evaluation: serde_json::Value = serde_json::from_str(&evaluation).unwrap();
+    assert!(evaluation["accuracy"]["value"].as_f64().unwrap() > 0.9, "{evaluation}");
 }
 
 #[test]
-fn words_never_seen_are_counted_in_the_report() {
+fn unseen_categories_are_counted_in_the_report() {
     let folder = Folder::new();
     folder.output(&["train", &example("tax.csv"), "--target", "evade"]);
     folder.write("new.csv", "refund,marital_status,taxable_income\nPerhaps,Widowed,120\n");
 
     let done = folder.mercer(&["predict", "tax.mercer", "new.csv"]).assert().success();
 
-    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(words.contains("2 cells hold categories that the training data does not"), "{words}");
+    let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(
+        message.contains("2 cells hold categories that the training data does not"),
+        "{message}"
+    );
 }
 
-/// Two heaps, of which only the first rows have a class.
-fn heaps(n: usize, labeled: usize) -> String {
+/// Two clusters, of which only the first rows have a class.
+fn clusters(n: usize, labeled: usize) -> String {
     let mut text = String::from("x,color,y\n");
     for i in 0..n {
         let (x, color) = if i % 2 == 0 { (i % 7, "red") } else { (8 + i % 7, "blue") };
@@ -546,13 +553,13 @@ fn heaps(n: usize, labeled: usize) -> String {
 }
 
 #[test]
-fn rows_without_a_class_are_learned_from_when_asked() {
+fn unlabeled_rows_are_used_on_request() {
     let folder = Folder::new();
-    folder.write("some.csv", &heaps(200, 12));
-    folder.write("more.csv", &heaps(100, 0).replace(",y\n", "\n").replace(",\n", "\n"));
+    folder.write("some.csv", &clusters(200, 12));
+    folder.write("more.csv", &clusters(100, 0).replace(",y\n", "\n").replace(",\n", "\n"));
 
-    let words = folder.failure(&["train", "some.csv", "--target", "y"], 3);
-    assert!(words.contains("`--unlabeled`") && words.contains("line 14"), "{words}");
+    let message = folder.failure(&["train", "some.csv", "--target", "y"], 3);
+    assert!(message.contains("`--unlabeled`") && message.contains("line 14"), "{message}");
     let args = ["train", "some.csv", "--target", "y", "--unlabeled", "--folds", "3", "--json"];
     let report = folder.json(&args);
     assert_eq!(report["certificate"]["rows"], 200);
@@ -566,7 +573,7 @@ fn rows_without_a_class_are_learned_from_when_asked() {
 }
 
 #[test]
-fn classes_are_drawn_as_curves_bars_and_images() {
+fn classes_are_plotted_as_densities_bars_and_images() {
     let folder = Folder::new();
     folder.output(&["train", &example("penguins.csv"), "--target", "species", "--no-report"]);
     let mut pixels = String::from("a,b,c,d,e,f,y\n");
@@ -602,7 +609,7 @@ fn classes_are_drawn_as_curves_bars_and_images() {
     assert!(curves.contains("p(bill_length_mm | class)") && curves.contains("Adelie"));
     let image = String::from_utf8(read("image.svg")).unwrap();
     assert!(image.contains("deviation") && image.contains("left") && image.contains("P = 0.5"));
-    // Black where a class is highest, white where it is lowest.
+    // Black at the maximum of a class, white at its minimum.
     assert!(image.contains("#000000") || image.contains("rgb(0,0,0)"));
     assert_eq!(&read("image.png")[1..4], b"PNG");
     assert!(read("b.html").starts_with(b"<!doctype html>"));

@@ -1,8 +1,7 @@
-//! The binary, run as a user would: in an empty folder, with files, pipes and mistakes.
+//! The command-line program, run in an empty folder with files, pipes and invalid input.
 
 #![allow(clippy::unwrap_used)]
 
-mod alone;
 mod bayes;
 mod compare;
 mod decisions;
@@ -12,15 +11,16 @@ mod maps;
 mod networks;
 mod neural;
 mod shell;
-mod supports;
+mod support_vectors;
 mod text;
+mod unsupervised;
 
 use assert_cmd::Command;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// An empty folder to run in.
+/// An empty working folder.
 struct Folder(TempDir);
 
 impl Folder {
@@ -52,7 +52,7 @@ impl Folder {
         command
     }
 
-    /// Runs and gives back standard output.
+    /// Runs a command and returns standard output.
     fn output(&self, args: &[&str]) -> String {
         let done = self.mercer(args).assert().success();
         String::from_utf8(done.get_output().stdout.clone()).unwrap()
@@ -62,17 +62,17 @@ impl Folder {
         serde_json::from_str(&self.output(args)).unwrap()
     }
 
-    /// Runs a command that must fail with this code and gives back standard error.
+    /// Runs a command that must fail with this code and returns standard error.
     fn failure(&self, args: &[&str], code: i32) -> String {
         let done = self.mercer(args).assert().failure().code(code);
-        let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-        assert!(words.contains("error:"), "no error in {words}");
-        assert!(!words.contains("panicked"), "{words}");
-        words
+        let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+        assert!(message.contains("error:"), "no error in {message}");
+        assert!(!message.contains("panicked"), "{message}");
+        message
     }
 }
 
-/// A table that comes with the project.
+/// A table of the repository.
 fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data").join(name);
     path.to_str().unwrap().to_owned()

@@ -1,4 +1,4 @@
-//! A kernel map in front of an estimator, from the table to the prediction.
+//! Kernel feature maps in front of an estimator, from the table to the prediction.
 
 use super::{Folder, example};
 
@@ -30,18 +30,18 @@ fn a_map_and_its_estimator_are_one_model() {
         assert!(report.contains(&format!("map: {map}: 4 columns mapped to")), "{report}");
         let inspected = folder.output(&["inspect", "map.mercer"]);
         assert!(inspected.contains(&format!("map: {map}")), "{inspected}");
-        let told = folder.json(&["inspect", "map.mercer", "--json"]);
-        assert_eq!(told["feature_map"]["spec"], map);
-        let judged = folder.json(&["evaluate", "map.mercer", &iris, "--json"]);
-        let accuracy = judged["accuracy"]["value"].as_f64().unwrap();
+        let printed = folder.json(&["inspect", "map.mercer", "--json"]);
+        assert_eq!(printed["feature_map"]["spec"], map);
+        let evaluation = folder.json(&["evaluate", "map.mercer", &iris, "--json"]);
+        let accuracy = evaluation["accuracy"]["value"].as_f64().unwrap();
         assert!(accuracy > 0.9, "{map}: {accuracy}");
-        let said = folder.output(&["predict", "map.mercer", &iris]);
-        assert_eq!(said.lines().count(), 151);
+        let printed_rows = folder.output(&["predict", "map.mercer", &iris]);
+        assert_eq!(printed_rows.lines().count(), 151);
     }
 }
 
 #[test]
-fn a_map_may_be_asked_for_by_its_error() {
+fn a_feature_map_is_sized_by_its_error() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let train = |map: &str| {
@@ -49,15 +49,15 @@ fn a_map_may_be_asked_for_by_its_error() {
         folder.output(&[&start[..], &["--features", map, "--out", "m.mercer"]].concat())
     };
 
-    for (map, asked) in
+    for (map, requested) in
         [("rff:error=0.05", "0.05"), ("nystroem:error=0.02,landmarks=pivoted-cholesky", "0.02")]
     {
         let report = train(map);
 
-        let told = format!("features for an error of at most {asked}");
+        let printed = format!("features for an error of at most {requested}");
         assert!(report.contains(&format!("map: {map}: 4 columns mapped to")), "{report}");
-        assert!(unwrapped(&report).contains(&told), "{report}");
-        assert!(unwrapped(&folder.output(&["inspect", "m.mercer"])).contains(&told));
+        assert!(unwrapped(&report).contains(&printed), "{report}");
+        assert!(unwrapped(&folder.output(&["inspect", "m.mercer"])).contains(&printed));
         assert_eq!(folder.output(&["predict", "m.mercer", &iris]).lines().count(), 151);
     }
     let report = train("rff:40,error=0.01");
@@ -68,7 +68,7 @@ fn a_map_may_be_asked_for_by_its_error() {
 }
 
 #[test]
-fn the_reason_is_told_where_a_map_cannot_be() {
+fn an_impossible_feature_map_is_refused_with_the_reason() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let start = ["train", &iris, "--target", "species"];
@@ -89,7 +89,7 @@ fn the_reason_is_told_where_a_map_cannot_be() {
 }
 
 #[test]
-fn products_are_explained_by_name() {
+fn polynomial_features_are_explained_by_name() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     folder.output(&[
@@ -107,9 +107,9 @@ fn products_are_explained_by_name() {
         "m.mercer",
     ]);
 
-    let told = folder.output(&["explain", "m.mercer", &iris]);
+    let printed = folder.output(&["explain", "m.mercer", &iris]);
 
-    assert!(told.contains("petal_length") && told.contains("^2"), "{told}");
+    assert!(printed.contains("petal_length") && printed.contains("^2"), "{printed}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_kernel_may_be_a_formula() {
     let folder = Folder::new();
     let iris = example("iris.csv");
 
-    let told = folder.output(&[
+    let printed = folder.output(&[
         "kernel",
         "check",
         &iris,
@@ -139,7 +139,10 @@ fn a_kernel_may_be_a_formula() {
         "3",
     ]);
 
-    assert!(told.contains("positive semi-definite") && told.contains("2.0*linear"), "{told}");
+    assert!(
+        printed.contains("positive semi-definite") && printed.contains("2.0*linear"),
+        "{printed}"
+    );
     assert!(report.contains("svc fitted"), "{report}");
     let error =
         folder.failure(&["kernel", "check", &iris, "--kernel", "rbf+", "--ignore", "species"], 2);
@@ -147,16 +150,19 @@ fn a_kernel_may_be_a_formula() {
 }
 
 #[test]
-fn a_gap_in_front_of_a_kernel_is_named_with_its_column_and_can_be_filled() {
+fn a_missing_value_before_a_kernel_is_named_and_can_be_imputed() {
     let folder = Folder::new();
     let check = ["kernel", "check", &example("penguins.csv"), "--ignore", "species"];
 
     let error = folder.failure(&check, 3);
-    let told = folder.output(&[&check[..], &["--prepare", "impute=mean"]].concat());
+    let printed = folder.output(&[&check[..], &["--prepare", "impute=mean"]].concat());
 
     assert!(error.contains("penguins.csv, row 4, column `bill_length_mm`"), "{error}");
-    assert!(told.contains("positive semi-definite") && !told.contains("gamma 0.000000"), "{told}");
-    assert!(told.contains("`--prepare scale=standard` standardizes them"), "{told}");
+    assert!(
+        printed.contains("positive semi-definite") && !printed.contains("gamma 0.000000"),
+        "{printed}"
+    );
+    assert!(printed.contains("`--prepare scale=standard` standardizes them"), "{printed}");
 }
 
 /// The text without the line breaks of the terminal.

@@ -9,24 +9,24 @@ fn network(name: &str) -> String {
 }
 
 #[test]
-fn the_burglar_alarm_answers() {
+fn the_burglar_alarm_is_queried() {
     let folder = Folder::new();
     let alarm = network("earthquake.bif");
     let calls = ["--evidence", "JohnCalls=true", "--evidence", "MaryCalls=true"];
 
-    let told = folder
+    let printed = folder
         .output(&[&["bayes", "network", &alarm, "--query", "Burglary"][..], &calls[..]].concat());
     let json = folder.json(
         &[&["bayes", "network", &alarm, "--query", "Burglary", "--json"][..], &calls[..]].concat(),
     );
 
-    assert!(told.contains("0.2842"), "{told}");
+    assert!(printed.contains("0.2842"), "{printed}");
     let p = json["marginals"]["Burglary"]["true"].as_f64().unwrap();
     assert!((p - 0.284_171_835_364_393).abs() < 1e-12);
 }
 
 #[test]
-fn joint_explanation_and_separation_are_told() {
+fn joint_explanation_and_separation_are_reported() {
     let folder = Folder::new();
     let alarm = network("earthquake.bif");
     let ask = |more: &[&str]| folder.output(&[&["bayes", "network", &alarm][..], more].concat());
@@ -45,11 +45,11 @@ fn joint_explanation_and_separation_are_told() {
 }
 
 #[test]
-fn a_network_is_learned_drawn_and_asked() {
+fn a_network_is_learned_drawn_and_queried() {
     let folder = Folder::new();
     let table = example("mammals.csv");
     for structure in ["chow-liu", "search", "tan", "naive"] {
-        let told = folder.output(&[
+        let printed = folder.output(&[
             "bayes",
             "learn",
             &table,
@@ -64,7 +64,10 @@ fn a_network_is_learned_drawn_and_asked() {
             "--draw",
             "net.svg",
         ]);
-        assert!(told.contains("saved net.bif") && told.contains("tables: closed form"), "{told}");
+        assert!(
+            printed.contains("saved net.bif") && printed.contains("tables: closed form"),
+            "{printed}"
+        );
 
         let json = folder.json(&["bayes", "network", "net.bif", "--query", "class", "--json"]);
 
@@ -80,7 +83,7 @@ fn a_network_is_learned_drawn_and_asked() {
 }
 
 #[test]
-fn mistakes_get_a_name_and_a_code() {
+fn invalid_input_is_reported_with_an_exit_code() {
     let folder = Folder::new();
     let alarm = network("earthquake.bif");
     folder.write("bad.bif", "network n { }\nvariable x { type continuous; }\n");
@@ -89,9 +92,9 @@ fn mistakes_get_a_name_and_a_code() {
         "network n { } variable x { type discrete [ 2 ] { a, b }; }
          probability ( x ) { table 1, 0; }",
     );
-    let fails = |args: &[&str], code, said: &str| {
-        let words = folder.failure(args, code);
-        assert!(words.contains(said), "`{said}` is not in {words}");
+    let fails = |args: &[&str], code, expected_text: &str| {
+        let message = folder.failure(args, code);
+        assert!(message.contains(expected_text), "`{expected_text}` is not in {message}");
     };
 
     fails(&["bayes", "network", "bad.bif"], 3, "line 2: found `continuous`");
@@ -128,10 +131,10 @@ fn a_network_is_an_estimator_like_the_others() {
     );
 
     for model in ["net.mercer", "bdeu.mercer"] {
-        let judged = folder.json(&["evaluate", model, &mammals, "--json"]);
-        assert!(judged["accuracy"]["value"].as_f64().unwrap() > 0.8);
-        let told = folder.output(&["explain", model, &mammals, "--row", "1"]);
-        assert!(told.contains("give_birth"), "{told}");
+        let evaluation = folder.json(&["evaluate", model, &mammals, "--json"]);
+        assert!(evaluation["accuracy"]["value"].as_f64().unwrap() > 0.8);
+        let printed = folder.output(&["explain", model, &mammals, "--row", "1"]);
+        assert!(printed.contains("give_birth"), "{printed}");
         assert_eq!(folder.output(&["sample", model, "--rows", "5"]).lines().count(), 6);
     }
     let inside = folder.output(&["inspect", "net.mercer"]);

@@ -1,9 +1,9 @@
-//! Networks from the table to the prediction.
+//! Neural networks, from the table to the prediction.
 
 use super::{Folder, example};
 
 #[test]
-fn a_network_learns_predicts_and_says_how_flat_its_loss_is() {
+fn a_classifier_is_trained_with_its_gradient_norm_in_the_certificate() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     for map in [&[][..], &["--features", "rff:50"]] {
@@ -30,10 +30,10 @@ fn a_network_learns_predicts_and_says_how_flat_its_loss_is() {
 
         assert!(report.contains("mlp fitted"), "{report}");
         assert!(report.contains("nonconvex"), "{report}");
-        let judged = folder.json(&["evaluate", "m.mercer", &iris, "--json"]);
-        assert!(judged["accuracy"]["value"].as_f64().unwrap() > 0.95);
-        let said = folder.output(&["predict", "m.mercer", &iris, "--proba"]);
-        assert_eq!(said.lines().count(), 151);
+        let evaluation = folder.json(&["evaluate", "m.mercer", &iris, "--json"]);
+        assert!(evaluation["accuracy"]["value"].as_f64().unwrap() > 0.95);
+        let printed_rows = folder.output(&["predict", "m.mercer", &iris, "--proba"]);
+        assert_eq!(printed_rows.lines().count(), 151);
         assert!(folder.output(&["inspect", "m.mercer"]).contains("gradient"));
     }
     let error = folder.failure(&["explain", "m.mercer", &iris], 2);
@@ -41,7 +41,7 @@ fn a_network_learns_predicts_and_says_how_flat_its_loss_is() {
 }
 
 #[test]
-fn a_network_learns_numbers() {
+fn a_regressor_is_trained() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let report = folder.output(&[

@@ -1,9 +1,9 @@
-//! Manners of the shell: pipes, JSON, colors, completions.
+//! Shell conventions: pipes, JSON, colors, completions.
 
 use super::{Folder, example};
 
 #[test]
-fn data_comes_through_pipes() {
+fn data_is_read_from_pipes() {
     let folder = Folder::new();
     let table = std::fs::read_to_string(example("iris.csv")).unwrap();
     folder
@@ -19,7 +19,7 @@ fn data_comes_through_pipes() {
 }
 
 #[test]
-fn json_is_all_there_is_on_standard_output() {
+fn standard_output_is_json_only() {
     let folder = Folder::new();
 
     let report = folder.json(&["train", &example("penguins.csv"), "--target", "species", "--json"]);
@@ -39,16 +39,16 @@ fn json_is_all_there_is_on_standard_output() {
 }
 
 #[test]
-fn no_color_where_nobody_sees_it() {
+fn no_color_without_a_terminal() {
     let folder = Folder::new();
 
-    let words = folder.failure(&["inspect", "nothing.mercer"], 4);
+    let message = folder.failure(&["inspect", "nothing.mercer"], 4);
 
-    assert!(!words.contains('\x1b'), "{words:?}");
+    assert!(!message.contains('\x1b'), "{message:?}");
 }
 
 #[test]
-fn quiet_means_quiet() {
+fn quiet_suppresses_messages() {
     let folder = Folder::new();
 
     let done = folder
@@ -60,7 +60,7 @@ fn quiet_means_quiet() {
 }
 
 #[test]
-fn every_shell_gets_a_script() {
+fn every_shell_has_a_completion_script() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(folder.output(&["completions", shell]).contains("mercer"));
@@ -68,7 +68,7 @@ fn every_shell_gets_a_script() {
 }
 
 #[test]
-fn output_goes_to_a_file_whole_or_not_at_all() {
+fn output_files_are_written_atomically() {
     let folder = Folder::new();
     folder.write("train.csv", "a,y\n1,p\n2,p\n8,q\n9,q\n");
     folder.output(&["train", "train.csv", "--target", "y", "--folds", "0"]);
@@ -86,10 +86,10 @@ fn output_goes_to_a_file_whole_or_not_at_all() {
     );
 }
 
-/// Ctrl-C while waiting for a pipe that says nothing: the hardest moment to get out of.
+/// Ctrl-C while reading from a pipe without data, where the process is blocked.
 #[cfg(unix)]
 #[test]
-fn interrupting_ends_within_two_seconds_and_leaves_nothing_behind() {
+fn an_interrupt_ends_within_two_seconds_without_leftover_files() {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
     let folder = Folder::new();

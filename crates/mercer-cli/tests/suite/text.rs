@@ -1,8 +1,8 @@
-//! From raw texts to a label.
+//! Text classification, from raw texts to a label.
 
 use super::{Folder, example};
 
-/// A folder with a folder a class.
+/// One folder per class.
 fn mails(folder: &Folder) {
     for (class, texts) in [
         ("ham", ["lunch at noon", "notes of the meeting", "the meeting is at noon"]),
@@ -13,7 +13,7 @@ fn mails(folder: &Folder) {
             folder.write(&format!("mails/{class}/{i}"), text);
         }
     }
-    // Not UTF-8, as much mail is.
+    // Not UTF-8, as in many mails.
     std::fs::write(folder.path("mails/spam/9.eml"), b"gr\xfc\xdfe: win money").unwrap();
 }
 
@@ -21,7 +21,7 @@ fn mails(folder: &Folder) {
 fn the_spam_filter_takes_three_lines() {
     let folder = Folder::new();
 
-    let told = folder.json(&[
+    let printed = folder.json(&[
         "train",
         &example("mail.tsv"),
         "--target",
@@ -34,8 +34,8 @@ fn the_spam_filter_takes_three_lines() {
     let why =
         folder.output(&["explain", "mail.mercer", &example("letter.txt"), "--html", "why.html"]);
 
-    assert_eq!(told["estimator"], "multinomial-nb");
-    assert!(told["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.9, "{told}");
+    assert_eq!(printed["estimator"], "multinomial-nb");
+    assert!(printed["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.9, "{printed}");
     assert!(answer.starts_with("label,P(ham),P(spam)\nspam,"), "{answer}");
     assert_eq!(answer.lines().count(), 2);
     assert!(why.contains("Class spam") && why.contains("free = 1"), "{why}");
@@ -46,13 +46,13 @@ fn the_spam_filter_takes_three_lines() {
 }
 
 #[test]
-fn linear_models_read_texts_and_mark_their_words() {
+fn linear_models_highlight_the_terms_of_a_text() {
     for (model, says) in [("logistic", "P = "), ("linear-svc", "Score = ")] {
         let folder = Folder::new();
         let mail = example("mail.tsv");
         let train = ["train", &mail, "--target", "label", "--text", "body", "--model", model];
 
-        let told = folder.json(&[&train[..], &["--folds", "3", "--json"]].concat());
+        let printed = folder.json(&[&train[..], &["--folds", "3", "--json"]].concat());
         let answer = folder.output(&["predict", "mail.mercer", &example("letter.txt")]);
         let why = folder.output(&[
             "explain",
@@ -62,8 +62,11 @@ fn linear_models_read_texts_and_mark_their_words() {
             "why.html",
         ]);
 
-        assert_eq!(told["estimator"], model);
-        assert!(told["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.8, "{told}");
+        assert_eq!(printed["estimator"], model);
+        assert!(
+            printed["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.8,
+            "{printed}"
+        );
         assert_eq!(answer, "label\nspam\n");
         assert!(why.contains("Class spam") && why.contains("free = 1"), "{why}");
         let page = std::fs::read_to_string(folder.path("why.html")).unwrap();
@@ -72,14 +75,14 @@ fn linear_models_read_texts_and_mark_their_words() {
 }
 
 #[test]
-fn a_folder_a_class_trains_and_its_letters_are_predicted() {
+fn a_folder_per_class_is_trained_on_and_predicted() {
     let folder = Folder::new();
     mails(&folder);
     folder.write("mails/README", "not of any class");
 
     let done = folder.mercer(&["train", "mails", "--folds", "0"]).assert().success();
-    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(words.contains("7 files in 2 classes (1 files outside"), "{words}");
+    let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("7 files in 2 classes (1 files outside"), "{message}");
     assert_eq!(folder.names(), ["mails", "mails.html", "mails.mercer"]);
 
     folder.write("letter.eml", "Win the money prize");
@@ -94,7 +97,7 @@ fn a_folder_a_class_trains_and_its_letters_are_predicted() {
 }
 
 #[test]
-fn mails_are_learned_and_answered_decoded() {
+fn mails_are_decoded() {
     let folder = Folder::new();
     let mail = |subject: &str, body: &str| {
         format!(
@@ -102,7 +105,7 @@ fn mails_are_learned_and_answered_decoded() {
              charset=utf-8\nContent-Transfer-Encoding: base64\n\n{body}\n"
         )
     };
-    // <p>win money</p>, <p>meeting at noon</p>, and both as subjects in the letters of RFC 2047.
+    // <p>win money</p>, <p>meeting at noon</p>, and both as encoded subjects (RFC 2047).
     for (class, subject, body) in [
         ("spam", "=?utf-8?B?UHJlaXPDvGJlcnJhc2NodW5n?=", "PHA+d2luIG1vbmV5PC9wPg=="),
         ("ham", "=?utf-8?Q?Besprechung_f=C3=BCr_alle?=", "PHA+bWVldGluZyBhdCBub29uPC9wPg=="),
@@ -119,13 +122,13 @@ fn mails_are_learned_and_answered_decoded() {
     assert_eq!(folder.output(&["predict", "mails.mercer", "letters.mbox"]), "label\nham\nspam\n");
     let why = folder.output(&["explain", "mails.mercer", "letter.eml"]);
     assert!(why.contains("money = 1"), "{why}");
-    // Neither the encoded words nor the headers that tell nothing have become terms.
+    // Neither the encoded words nor uninformative headers have become terms.
     let terms = folder.output(&["inspect", "mails.mercer"]);
     assert!(!terms.contains("received") && !terms.contains("utf"), "{terms}");
 }
 
 #[test]
-fn lines_are_answered_as_they_come() {
+fn lines_are_predicted_as_they_arrive() {
     let folder = Folder::new();
     mails(&folder);
     folder.output(&["train", "mails", "--folds", "0", "--no-report"]);
@@ -137,7 +140,7 @@ fn lines_are_answered_as_they_come() {
         .success();
     let out = String::from_utf8(lines.get_output().stdout.clone()).unwrap();
 
-    // A line without words is of the class that is most probable before anything is read.
+    // A line without terms has the class of the largest prior.
     assert_eq!(out, "label\nspam\nham\nspam\nspam\n");
     folder.write("lines.txt", "win money\nnoon meeting\n");
     let file = folder.output(&["predict", "mails.mercer", "lines.txt", "--format", "lines"]);
@@ -145,7 +148,7 @@ fn lines_are_answered_as_they_come() {
 }
 
 #[test]
-fn lines_without_a_name_are_refused_with_the_way_to_send_them() {
+fn lines_without_a_column_name_are_refused_with_a_remedy() {
     let folder = Folder::new();
     folder.write(
         "mail.tsv",
@@ -160,16 +163,16 @@ fn lines_without_a_name_are_refused_with_the_way_to_send_them() {
         .assert()
         .failure();
 
-    let said = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("if every line is a document, add `--format lines`"), "{said}");
+    let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("if every line is a document, add `--format lines`"), "{message}");
     assert!(done.get_output().stdout.is_empty());
     let quotes = folder.mercer(&train).assert().failure();
-    let said = String::from_utf8(quotes.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("`--no-quotes`"), "{said}");
+    let message = String::from_utf8(quotes.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("`--no-quotes`"), "{message}");
 }
 
 #[test]
-fn every_way_to_weigh_trains_and_predicts_from_json_lines() {
+fn every_weighting_trains_and_predicts_from_json_lines() {
     let folder = Folder::new();
     let mail = |label: &str, body: &str| {
         format!("{{\"label\":\"{label}\",\"body\":\"{body}\",\"id\":1}}\n")
@@ -203,10 +206,10 @@ fn every_way_to_weigh_trains_and_predicts_from_json_lines() {
         steps.iter().for_each(|step| args.extend(["--prepare", step]));
 
         let done = folder.mercer(&args).assert().success();
-        let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+        let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
         let answers = folder.output(&["predict", "mail.mercer", "mail.jsonl"]);
 
-        assert!(words.contains("dropped columns: `id` (not selected by --text)"), "{words}");
+        assert!(message.contains("dropped columns: `id` (not selected by --text)"), "{message}");
         assert_eq!(
             answers,
             "label\n".to_owned() + &"spam\n".repeat(4) + &"ham\n".repeat(4),
@@ -219,29 +222,29 @@ fn every_way_to_weigh_trains_and_predicts_from_json_lines() {
 }
 
 #[test]
-fn hashed_words_with_signs_train_and_are_told_by_name() {
+fn hashed_terms_with_signs_are_explained_by_name() {
     let folder = Folder::new();
     let mail = example("mail.tsv");
     let train = ["train", &mail, "--target", "label", "--text", "body", "--folds", "3", "--json"];
     let hashing =
         ["--prepare", "hash=2^12", "--prepare", "hash-sign=alternate", "--prepare", "norm=l2"];
 
-    let told = folder.json(&[&train[..], &["--model", "sgd"], &hashing].concat());
+    let printed = folder.json(&[&train[..], &["--model", "sgd"], &hashing].concat());
     let answer = folder.output(&["predict", "mail.mercer", &example("letter.txt")]);
     let why = folder.output(&["explain", "mail.mercer", &example("letter.txt")]);
     let inside = folder.output(&["inspect", "mail.mercer"]);
     let refused = folder.mercer(&[&train[..], &hashing].concat()).assert().failure();
 
-    assert!(told["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.8, "{told}");
+    assert!(printed["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.8, "{printed}");
     assert_eq!(answer, "label\nspam\n");
     assert!(why.contains("free"), "{why}");
     assert!(inside.contains("terms hashed to 4096 features with random signs"), "{inside}");
-    let words = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(words.contains("must be `positive` for `multinomial-nb`"), "{words}");
+    let message = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("must be `positive` for `multinomial-nb`"), "{message}");
 }
 
 #[test]
-fn numbers_are_learned_from_texts() {
+fn regressions_are_fitted_to_texts() {
     let folder = Folder::new();
     let words = ["garden", "view", "small", "old", "bright", "garage", "quiet", "noisy"];
     let worth = [30.0, 20.0, -25.0, -15.0, 10.0, 12.0, 8.0, -9.0];
@@ -270,10 +273,10 @@ fn numbers_are_learned_from_texts() {
             args.extend(["--set", "C=100"]);
         }
 
-        let told = folder.json(&args);
+        let printed = folder.json(&args);
         let answers = folder.output(&["predict", "flats.mercer", "new.tsv"]);
 
-        assert!(told["regression"]["r_squared"].as_f64().unwrap() > 0.8, "{model}: {told}");
+        assert!(printed["regression"]["r_squared"].as_f64().unwrap() > 0.8, "{model}: {printed}");
         let prices: Vec<f64> = answers.lines().skip(1).map(|line| line.parse().unwrap()).collect();
         assert!(prices[0] > 240.0 && prices[1] < 175.0, "{model}: {answers}");
         if !kernel {
@@ -284,7 +287,7 @@ fn numbers_are_learned_from_texts() {
     let chosen =
         folder.json(&["train", "flats.tsv", "--target", "price", "--text", "body", "--json"]);
     assert_eq!(chosen["estimator"], "ridge");
-    // Texts that nobody asked for stay out of the way of numbers.
+    // Text columns are not used by regressors unless they are requested.
     let done = folder
         .mercer(&[
             "train",
@@ -298,12 +301,12 @@ fn numbers_are_learned_from_texts() {
         ])
         .assert()
         .success();
-    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(words.contains("`note` (text; `--text COLUMN`"), "{words}");
+    let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("`note` (text; `--text COLUMN`"), "{message}");
 }
 
 #[test]
-fn models_of_hashed_words_merge_without_a_common_vocabulary() {
+fn models_of_hashed_terms_merge_without_a_common_vocabulary() {
     let folder = Folder::new();
     folder.write("monday.tsv", "y\tt\na\tred apple\nb\tblue sea\n");
     folder.write("tuesday.tsv", "y\tt\na\tred rose\nb\tblue sky\n");
@@ -331,7 +334,7 @@ fn models_of_hashed_words_merge_without_a_common_vocabulary() {
 }
 
 #[test]
-fn mistakes_with_texts_are_told_with_a_way_out() {
+fn invalid_text_options_are_reported_with_a_remedy() {
     let folder = Folder::new();
     mails(&folder);
     let mail = example("mail.tsv");
@@ -353,8 +356,8 @@ fn mistakes_with_texts_are_told_with_a_way_out() {
     assert!(none_left.contains("min_df"), "{none_left}");
     std::fs::write(folder.path("mails/ham/picture"), b"\x89PNG\0\0").unwrap();
     let picture = folder.mercer(&["train", "mails"]).assert().failure();
-    let words = String::from_utf8(picture.get_output().stderr.clone()).unwrap();
-    assert!(words.contains("mails/ham/picture: it is not text"), "{words}");
+    let message = String::from_utf8(picture.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("mails/ham/picture: it is not text"), "{message}");
     std::fs::create_dir(folder.path("empty")).unwrap();
     let empty = folder.mercer(&["train", "empty"]).assert().failure();
     assert!(String::from_utf8(empty.get_output().stderr.clone()).unwrap().contains("empty"));

@@ -1,29 +1,30 @@
-//! The largest eigenvalues of a symmetric matrix, from products with blocks of vectors.
+//! The largest eigenvalues of a symmetric matrix by the block Lanczos method.
 //!
-//! Block Lanczos with every vector kept orthogonal to all others, restarted from the best vectors so far
-//! (Golub & Underwood 1977; Wu & Simon 2000). Blocks are narrow: a basis of many small steps holds higher
-//! powers of the matrix than one of few wide steps, for the same arithmetic. A pair counts as found when
-//! `‖Av − λv‖` says so, not when it stands still.
+//! All basis vectors are orthogonalized against each other, and the iteration is restarted from the best Ritz vectors
+//! (Golub & Underwood 1977; Wu & Simon 2000). Blocks are narrow: a basis of many small steps contains higher powers of
+//! the matrix than one of few wide steps, for the same arithmetic. An eigenpair has converged when the residual `‖Av −
+//! λv‖` is below the tolerance.
 
 use super::{Qr, SymmetricEigen, multiply};
 use crate::Matrix;
 use crate::random::Random;
 use ndarray::{ArrayView2, s};
 
-/// Vectors of a block: what a product works on at a time.
-const BLOCK: usize = 12;
-/// Products between two looks at what was found, at least and at most: taking the small matrix apart is not free.
-const SOON: usize = 2;
-const LATE: usize = 8;
-/// Products before what there is must do.
-const PRODUCTS: usize = 1000;
+/// Vectors per block, multiplied at once.
+const BLOCK_VECTORS: usize = 12;
+/// Minimum and maximum number of products between two convergence checks, each of which decomposes the projected
+/// matrix.
+const MIN_PRODUCTS_BETWEEN_CHECKS: usize = 2;
+const MAX_PRODUCTS_BETWEEN_CHECKS: usize = 8;
+/// Maximum number of products.
+const MAX_PRODUCTS: usize = 1000;
 
 /// Some of the largest eigenvalues of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopEigen {
-    /// The eigenvalues, falling.
+    /// The eigenvalues, descending.
     pub values: Vec<f64>,
-    /// Their vectors, one a column.
+    /// The eigenvectors, one per column.
     pub vectors: Matrix,
     /// `‖Av − λv‖` of each.
     pub residuals: Vec<f64>,
@@ -32,14 +33,14 @@ pub struct TopEigen {
 }
 
 impl TopEigen {
-    /// The fewest rows of a matrix whose `k` largest eigenvalues can be looked for.
+    /// The minimum size of a matrix for the `k` largest eigenvalues.
     pub fn min_rows(k: usize) -> usize {
-        k + 3 * BLOCK
+        k + 3 * BLOCK_VECTORS
     }
 
-    /// The `k` largest eigenvalues of a matrix of size `n` that `apply` multiplies with, to residuals below
-    /// `tolerance` times the largest. `go_on` is asked before every product; at its no, what there is is
-    /// handed back, which is `None` before there are `k` vectors.
+    /// The `k` largest eigenvalues of a matrix of size `n` that `apply` multiplies with, to residuals below `tolerance`
+    /// times the largest eigenvalue. `go_on` is called before every product; if it returns false, the current
+    /// approximation is the result, or `None` before there are `k` vectors.
     ///
     /// # Panics
     /// If there are fewer rows than [`TopEigen::min_rows`].
@@ -50,18 +51,19 @@ impl TopEigen {
         tolerance: f64,
         mut go_on: impl FnMut() -> bool,
     ) -> Option<TopEigen> {
-        assert!(n >= TopEigen::min_rows(k), "a matrix of too few rows for {k} eigenvalues");
+        assert!(n >= TopEigen::min_rows(k), "the matrix is too small for {k} eigenvalues");
         let mut random = Random::new(1);
-        let mut block = orthonormal(&Matrix::from_shape_simple_fn((n, BLOCK), || random.normal()));
-        let mut space = Space::new(n, (8 * (k + BLOCK)).min(n));
-        // When to look, and the worst residual of the look before.
-        let (mut look, mut before) = (0, (0, f64::INFINITY));
-        for products in 1..=PRODUCTS {
-            let last = !go_on() || products == PRODUCTS;
+        let mut block =
+            orthonormal(&Matrix::from_shape_simple_fn((n, BLOCK_VECTORS), || random.normal()));
+        let mut space = KrylovSpace::new(n, (8 * (k + BLOCK_VECTORS)).min(n));
+        // The product of the next check, and the largest residual at the last one.
+        let (mut next_check, mut before) = (0, (0, f64::INFINITY));
+        for products in 1..=MAX_PRODUCTS {
+            let last = !go_on() || products == MAX_PRODUCTS;
             if !last {
                 block = space.grow(&block, &apply);
             }
-            let early = space.used < k + BLOCK || products < look;
+            let early = space.used < k + BLOCK_VECTORS || products < next_check;
             if !last && early && !space.full() {
                 continue;
             }
@@ -71,7 +73,7 @@ impl TopEigen {
             };
             let worst = ritz.residuals.iter().fold(0.0, |a: f64, r| a.max(*r));
             let off = worst / ritz.values[0].abs();
-            look = products + wait(before, (products, off), tolerance);
+            next_check = products + wait(before, (products, off), tolerance);
             before = (products, off);
             if last || good(&ritz.residuals) {
                 let found = space.measured(&ritz, k, &apply, products);
@@ -80,75 +82,80 @@ impl TopEigen {
                 }
             }
             if space.full() {
-                space.restart(&ritz, k + BLOCK);
+                space.restart(&ritz, k + BLOCK_VECTORS);
             }
         }
         None
     }
 }
 
-/// How many products to wait before the next look: half of what is left where residuals fall as they did.
+/// The number of products until the next check: half of those that the observed rate of convergence predicts.
 fn wait(before: (usize, f64), now: (usize, f64), tolerance: f64) -> usize {
     let fall = (before.1 / now.1).ln() / (now.0 - before.0) as f64;
     let left = (now.1 / tolerance).ln() / fall;
-    // What does not fall, or is no number, is looked at soon.
-    if left > 0.0 { (left / 2.0).clamp(SOON as f64, LATE as f64) as usize } else { SOON }
+    // Residuals that do not decrease, or are NaN, are checked again soon.
+    if left > 0.0 {
+        (left / 2.0).clamp(MIN_PRODUCTS_BETWEEN_CHECKS as f64, MAX_PRODUCTS_BETWEEN_CHECKS as f64)
+            as usize
+    } else {
+        MIN_PRODUCTS_BETWEEN_CHECKS
+    }
 }
 
-/// What products have told: `A · basis = basis · small + next · tail` with an orthonormal basis, where the
-/// tail belongs to the last block alone.
-struct Space {
+/// The Krylov space: `A · basis = basis · small + next · tail` with an orthonormal basis, where the tail belongs to the
+/// last block.
+struct KrylovSpace {
     basis: Matrix,
     small: Matrix,
     tail: Matrix,
     used: usize,
 }
 
-/// The best pairs in a space (Rayleigh and Ritz), best first.
+/// The best eigenpairs in the space (Rayleigh-Ritz), the largest first.
 struct Ritz {
     values: Vec<f64>,
-    /// Their vectors in the basis, one a column.
+    /// Their vectors in the basis, one per column.
     within: Matrix,
-    /// `‖Av − λv‖` of the first, by the tail.
+    /// `‖Av − λv‖` of the first pairs, computed from the tail.
     residuals: Vec<f64>,
 }
 
-impl Space {
-    fn new(n: usize, most: usize) -> Space {
-        Space {
+impl KrylovSpace {
+    fn new(n: usize, most: usize) -> KrylovSpace {
+        KrylovSpace {
             basis: Matrix::zeros((n, most)),
             small: Matrix::zeros((most, most)),
-            tail: Matrix::zeros((BLOCK, BLOCK)),
+            tail: Matrix::zeros((BLOCK_VECTORS, BLOCK_VECTORS)),
             used: 0,
         }
     }
 
     fn full(&self) -> bool {
-        self.used + BLOCK > self.basis.ncols()
+        self.used + BLOCK_VECTORS > self.basis.ncols()
     }
 
     fn basis(&self) -> ArrayView2<'_, f64> {
         self.basis.slice(s![.., ..self.used])
     }
 
-    /// Takes a block in, and gives the next one: what is new in the matrix times it.
+    /// Adds a block to the basis and returns the next one: the orthonormalized new part of its product.
     fn grow(&mut self, block: &Matrix, apply: impl Fn(&Matrix) -> Matrix) -> Matrix {
-        let (before, after) = (self.used, self.used + BLOCK);
+        let (before, after) = (self.used, self.used + BLOCK_VECTORS);
         self.basis.slice_mut(s![.., before..after]).assign(block);
         self.used = after;
         let image = apply(block);
-        let told = multiply(self.basis().t(), image.view());
-        self.small.slice_mut(s![..after, before..after]).assign(&told);
-        self.small.slice_mut(s![before..after, ..after]).assign(&told.t());
-        let mut next = orthonormal(&(&image - &multiply(self.basis(), told.view())));
-        // Twice is enough (Kahan, in Parlett 1998).
+        let projected = multiply(self.basis().t(), image.view());
+        self.small.slice_mut(s![..after, before..after]).assign(&projected);
+        self.small.slice_mut(s![before..after, ..after]).assign(&projected.t());
+        let mut next = orthonormal(&(&image - &multiply(self.basis(), projected.view())));
+        // Two orthogonalizations are enough (Kahan, in Parlett 1998).
         let rest = multiply(self.basis().t(), next.view());
         next = orthonormal(&(next - multiply(self.basis(), rest.view())));
         self.tail = multiply(next.t(), image.view());
         next
     }
 
-    /// `None` where there are not as many as `k`, or the numbers were not finite.
+    /// `None` if there are fewer than `k` vectors, or values are not finite.
     fn ritz(&self, k: usize) -> Option<Ritz> {
         let m = self.used;
         if m < k {
@@ -156,7 +163,7 @@ impl Space {
         }
         let eigen = SymmetricEigen::of(self.small.slice(s![..m, ..m]))?;
         let within = eigen.vectors.slice(s![.., ..;-1]).to_owned();
-        let beyond = multiply(self.tail.view(), within.slice(s![m - BLOCK.., ..k]));
+        let beyond = multiply(self.tail.view(), within.slice(s![m - BLOCK_VECTORS.., ..k]));
         let residuals = beyond.columns().into_iter().map(|c| c.dot(&c).sqrt()).collect();
         Some(Ritz { values: eigen.values.iter().rev().copied().collect(), within, residuals })
     }
@@ -165,7 +172,7 @@ impl Space {
         multiply(self.basis(), ritz.within.slice(s![.., ..count]))
     }
 
-    /// Keeps the best vectors alone. The next block tells how they hang together with it.
+    /// Restarts with the best Ritz vectors; the next block determines their coupling to it.
     fn restart(&mut self, ritz: &Ritz, keep: usize) {
         let best = self.vectors(ritz, keep);
         self.basis.slice_mut(s![.., ..keep]).assign(&best);
@@ -176,7 +183,7 @@ impl Space {
         self.used = keep;
     }
 
-    /// The first pairs, with residuals of a product of their own.
+    /// The first pairs, with residuals from an additional product.
     fn measured(
         &self,
         ritz: &Ritz,
@@ -201,7 +208,7 @@ mod tests {
     use crate::linalg::tests::normal;
 
     #[test]
-    fn the_largest_eigenvalues_are_those_of_the_whole_decomposition() {
+    fn eigenvalues_match_the_full_decomposition() {
         let factor = normal(200, 40, 3);
         let a = multiply(factor.view(), factor.t());
 
@@ -218,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_of_small_rank_has_zeros_beyond_it() {
+    fn eigenvalues_beyond_the_rank_are_zero() {
         let factor = normal(100, 3, 4);
         let a = multiply(factor.view(), factor.t());
 

@@ -1,4 +1,4 @@
-//! `A = L Lᵀ` for symmetric positive definite `A`.
+//! Cholesky factorization `A = L Lᵀ` of a symmetric positive definite matrix.
 
 use super::{from_faer, inverse_norm, solve_lower, solve_lower_transposed, to_faer};
 use crate::Matrix;
@@ -22,8 +22,7 @@ pub struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factors the lower triangle of a square matrix; `None` where it is not positive definite, or
-    /// not so far from it that rounding could tell.
+    /// Factors the lower triangle of a square matrix; `None` if it is not numerically positive definite.
     ///
     /// # Panics
     /// If the matrix is not square.
@@ -40,7 +39,7 @@ impl Cholesky {
         for i in 0..n {
             lower.row_mut(i).iter_mut().skip(i + 1).for_each(|v| *v = 0.0);
         }
-        // Numbers beyond the range of a double pass through the factorization as they are.
+        // The factorization passes infinities through.
         lower.iter().all(|v| v.is_finite()).then_some(Cholesky { lower })
     }
 
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_definite_has_no_factor() {
+    fn an_indefinite_matrix_has_no_factor() {
         assert_eq!(Cholesky::of(array![[1.0, 2.0], [2.0, 1.0]].view()), None);
         assert_eq!(Cholesky::of(array![[0.0]].view()), None);
         assert_eq!(Cholesky::of(array![[f64::NAN]].view()), None);
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_factor_times_itself_is_the_matrix_again() {
+    fn the_factor_times_its_transpose_is_the_matrix() {
         for n in [1, 2, 5, 33, 150] {
             let a = definite(n, 7);
             let factor = Cholesky::of(a.view()).unwrap();
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_condition_is_estimated_within_a_factor_of_three() {
+    fn the_condition_number_is_estimated_within_a_factor_of_three() {
         for n in [1, 2, 3, 10, 60] {
             let factor = Cholesky::of(definite(n, n as u64).view()).unwrap();
             let inverse = factor.inverse();

@@ -1,19 +1,19 @@
-//! `Pᵀ A P = L Lᵀ` in twice a double's precision, largest pivot first, for symmetric `A` that may be
+//! Pivoted Cholesky factorization `Pᵀ A P = L Lᵀ` in double-double precision, for symmetric positive semidefinite `A`
 //! of any rank.
 
 use crate::Matrix;
 use crate::double_double::{DoubleDouble, dot};
 use rayon::prelude::*;
 
-/// Rows that one thread takes at a time.
-const ROWS: usize = 16;
+/// Rows per task.
+const ROWS_PER_TASK: usize = 16;
 
-/// A symmetric matrix in twice a double's precision; only the lower triangles are read.
+/// A symmetric matrix in double-double precision; only the lower triangles are used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DoubleDoubleMatrix {
-    /// The numbers as doubles.
+    /// The values rounded to doubles.
     pub high: Matrix,
-    /// What those leave over.
+    /// The rounding errors.
     pub low: Matrix,
 }
 
@@ -24,12 +24,12 @@ impl DoubleDoubleMatrix {
         DoubleDouble { high: self.high[at], low: self.low[at] }
     }
 
-    /// Writes the cell in row `i` and column `j` of the lower triangle.
+    /// Sets the cell in row `i` and column `j` of the lower triangle.
     pub fn set(&mut self, i: usize, j: usize, x: DoubleDouble) {
         (self.high[[i, j]], self.low[[i, j]]) = (x.high, x.low);
     }
 
-    /// Zeros.
+    /// A matrix of zeros.
     pub fn zeros(n: usize) -> DoubleDoubleMatrix {
         DoubleDoubleMatrix { high: Matrix::zeros((n, n)), low: Matrix::zeros((n, n)) }
     }
@@ -50,30 +50,30 @@ impl DoubleDoubleMatrix {
     }
 }
 
-/// The factor, as far as the rank reaches.
+/// The factor, truncated at the rank.
 #[derive(Clone, Debug)]
 pub struct DoubleDoubleCholesky {
-    /// Which row of `A` each row of `L` is.
+    /// The row of `A` of each row of `L`.
     order: Vec<usize>,
     rank: usize,
-    /// `L`: row-major, one row a row of `A` in pivot order.
+    /// `L`, row-major, with rows in pivot order.
     lower: DoubleDoubleMatrix,
 }
 
 impl DoubleDoubleCholesky {
-    /// Factors a matrix. A column whose pivot is not above its tolerance adds nothing to the rank.
+    /// Factors a matrix. A column whose pivot does not exceed its tolerance does not increase the rank.
     ///
     /// # Panics
-    /// If there is not one tolerance a column.
+    /// Unless there is one tolerance per column.
     pub fn of(a: &DoubleDoubleMatrix, tolerances: &[f64]) -> DoubleDoubleCholesky {
         let n = a.high.nrows();
-        assert_eq!(tolerances.len(), n, "one tolerance a column");
+        assert_eq!(tolerances.len(), n, "one tolerance per column");
         let mut order: Vec<usize> = (0..n).collect();
         let mut rest: Vec<DoubleDouble> = (0..n).map(|i| a.at(i, i)).collect();
         let mut lower = DoubleDoubleMatrix::zeros(n);
         let mut rank = 0;
         for k in 0..n {
-            // The largest rest over its tolerance; the first of equals.
+            // The largest ratio of remaining diagonal entry to tolerance; the first on ties.
             let mut best = k;
             let excess = |p: usize| rest[order[p]].high / tolerances[order[p]];
             for p in k + 1..n {
@@ -81,7 +81,7 @@ impl DoubleDoubleCholesky {
                     best = p;
                 }
             }
-            // Also ends where nothing can be compared.
+            // Also ends if the ratio is NaN.
             if excess(best).partial_cmp(&1.0) != Some(std::cmp::Ordering::Greater) {
                 break;
             }
@@ -99,23 +99,23 @@ impl DoubleDoubleCholesky {
         DoubleDoubleCholesky { order, rank, lower }
     }
 
-    /// How many columns add something.
+    /// The number of pivots above their tolerance.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// Which row of `A` each row of the factor is; those that add something come first.
+    /// The row of `A` of each row of the factor; the pivots come first.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// The factor rounded to doubles: one row a row of `A` in pivot order, one column a rank.
+    /// The factor rounded to doubles: one row per row of `A` in pivot order, one column per pivot.
     pub fn lower(&self) -> Matrix {
         let cells = ndarray::s![.., ..self.rank];
         &self.lower.high.slice(cells) + &self.lower.low.slice(cells)
     }
 
-    /// `L₁₁⁻¹ b` for the part of `b` that adds to the rank, `b` and the result in pivot order.
+    /// `L₁₁⁻¹ b` for the pivot rows of `b`; `b` and the result are in pivot order.
     pub fn forward(&self, b: &[DoubleDouble]) -> Vec<DoubleDouble> {
         let mut x: Vec<DoubleDouble> = Vec::with_capacity(self.rank);
         let (mut high, mut low) = (vec![0.0; self.rank], vec![0.0; self.rank]);
@@ -140,8 +140,8 @@ impl DoubleDoubleCholesky {
         x
     }
 
-    /// `L₁₁⁻¹` rounded: the inverse of the part of `A` that adds to the rank is its transpose times
-    /// itself. In pivot order.
+    /// `L₁₁⁻¹` rounded to doubles, in pivot order. Its transpose times itself is the inverse of the pivot rows and
+    /// columns of `A`.
     pub fn inverse_lower(&self) -> Matrix {
         let r = self.rank;
         let columns: Vec<Vec<f64>> = (0..r)
@@ -155,7 +155,7 @@ impl DoubleDoubleCholesky {
         Matrix::from_shape_fn((r, r), |(i, j)| columns[j][i])
     }
 
-    /// `log det` of the part of `A` that adds to the rank.
+    /// `log det` of the pivot rows and columns of `A`.
     pub fn log_determinant(&self) -> f64 {
         2.0 * (0..self.rank).map(|i| self.lower.at(i, i).high.ln()).sum::<f64>()
     }
@@ -178,7 +178,7 @@ fn row(a: &DoubleDoubleMatrix, i: usize, n: usize) -> (&[f64], &[f64]) {
     (&high[range.clone()], &low[range])
 }
 
-/// What stands below pivot `k`, row by row on all threads.
+/// The column below pivot `k`, row by row on all threads.
 fn column_below(
     a: &DoubleDoubleMatrix,
     lower: &DoubleDoubleMatrix,
@@ -189,7 +189,7 @@ fn column_below(
     let (kh, kl) = row(lower, k, k);
     (k + 1..order.len())
         .into_par_iter()
-        .with_min_len(ROWS)
+        .with_min_len(ROWS_PER_TASK)
         .map(|i| {
             let (ih, il) = row(lower, i, k);
             (a.at(order[i], order[k]) - dot(ih, il, kh, kl)) / pivot
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use crate::linalg::tests::{assert_near, definite};
 
-    fn wide(a: &Matrix) -> DoubleDoubleMatrix {
+    fn double_double(a: &Matrix) -> DoubleDoubleMatrix {
         DoubleDoubleMatrix { high: a.clone(), low: Matrix::zeros(a.raw_dim()) }
     }
 
@@ -228,14 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_that_doubles_cannot_invert_is_inverted() {
+    fn a_matrix_too_ill_conditioned_for_doubles_is_inverted() {
         let factor = DoubleDoubleCholesky::of(&hilbert(12), &[1e-30; 12]);
 
         assert_eq!(factor.rank(), 12);
         let inverse = factor.inverse_lower();
-        let place = |i| factor.order().iter().position(|p| *p == i).unwrap();
+        let index = |i| factor.order().iter().position(|p| *p == i).unwrap();
         // The corners of the inverse of the n x n Hilbert matrix: n² and (2n−1) C(2n−2, n−1)².
-        let corner = |i: usize| inverse.column(place(i)).iter().map(|v| v * v).sum::<f64>();
+        let corner = |i: usize| inverse.column(index(i)).iter().map(|v| v * v).sum::<f64>();
         assert!((corner(0) / 144.0 - 1.0).abs() < 1e-14);
         assert!((corner(11) / (23.0 * 705_432f64.powi(2)) - 1.0).abs() < 1e-14);
         assert!(solved(&hilbert(12), &factor) < 1e-13);
@@ -246,31 +246,34 @@ mod tests {
         let n = factor.order().len();
         let z = factor.backward(&factor.forward(&vec![DoubleDouble::from(1.0); n]));
         let mut x = vec![DoubleDouble::ZERO; n];
-        factor.order().iter().zip(z).for_each(|(place, z)| x[*place] = z);
+        factor.order().iter().zip(z).for_each(|(index, z)| x[*index] = z);
         a.times(&x).iter().map(|v| (*v - DoubleDouble::from(1.0)).value().abs()).fold(0.0, f64::max)
     }
 
     #[test]
-    fn plain_matrices_come_back() {
+    fn the_factor_times_its_transpose_is_the_matrix() {
         for n in [1, 2, 9, 40] {
             let a = definite(n, 3);
-            let factor = DoubleDoubleCholesky::of(&wide(&a), &vec![1e-20; n]);
+            let factor = DoubleDoubleCholesky::of(&double_double(&a), &vec![1e-20; n]);
 
             let lower = factor.lower();
             let product = lower.dot(&lower.t());
             let order = factor.order();
-            let turned = Matrix::from_shape_fn((n, n), |(i, j)| a[[order[i], order[j]]]);
-            assert_near(&product, &turned, 1e-12 * n as f64);
-            assert!(solved(&wide(&a), &factor) < 1e-25);
+            let transposed = Matrix::from_shape_fn((n, n), |(i, j)| a[[order[i], order[j]]]);
+            assert_near(&product, &transposed, 1e-12 * n as f64);
+            assert!(solved(&double_double(&a), &factor) < 1e-25);
         }
     }
 
     #[test]
-    fn the_rank_is_found() {
-        let thin = crate::linalg::tests::normal(3, 7, 4);
-        let a = thin.t().dot(&thin);
+    fn the_numerical_rank_is_found() {
+        let sparse = crate::linalg::tests::normal(3, 7, 4);
+        let a = sparse.t().dot(&sparse);
 
-        assert_eq!(DoubleDoubleCholesky::of(&wide(&a), &[1e-12; 7]).rank(), 3);
-        assert_eq!(DoubleDoubleCholesky::of(&wide(&Matrix::zeros((2, 2))), &[1e-12; 2]).rank(), 0);
+        assert_eq!(DoubleDoubleCholesky::of(&double_double(&a), &[1e-12; 7]).rank(), 3);
+        assert_eq!(
+            DoubleDoubleCholesky::of(&double_double(&Matrix::zeros((2, 2))), &[1e-12; 2]).rank(),
+            0
+        );
     }
 }

@@ -1,24 +1,24 @@
-//! Cross-products in twice a double's precision, at the speed of plain ones.
+//! Gram matrices in double-double precision by error-free slicing.
 //!
-//! Each column is cut into slices of 22 bits (Ozaki, Ogita, Oishi & Rump 2012). The product of two
-//! slices, summed over a panel of 256 rows, needs at most 52 bits, so an ordinary product of the
-//! slice matrices is exact in any order of summation; only adding up the panels rounds, at 2⁻¹⁰⁴.
+//! Each column is split into slices of 22 bits (Ozaki, Ogita, Oishi & Rump 2012). The product of two slices, summed
+//! over a panel of 256 rows, needs at most 52 bits, so that the double-precision product of the slice matrices is exact
+//! in any order of summation. Only the sum over panels is rounded, at 2⁻¹⁰⁴.
 
 use super::product::{add_gram, add_transposed_product};
 use crate::double_double::{DoubleDouble, add_doubles};
 
-/// Rows whose products of slices fit a double: `2⁸ · 2²² · 2²² = 2⁵²`.
-const PANEL: usize = 256;
+/// Rows for which sums of slice products fit into a double: `2⁸ · 2²² · 2²² = 2⁵²`.
+const ROWS_PER_PANEL: usize = 256;
 /// Bits of a slice.
-const BITS: i32 = 22;
-/// Slices of a column: 66 bits below its largest number.
-const SLICES: usize = 3;
+const BITS_PER_SLICE: i32 = 22;
+/// Slices of a column: 66 bits below its largest value.
+const N_SLICES: usize = 3;
 
-/// `(high, low) += blockᵀ · diag(weights) · block` for a row-major block, on this thread; no weights
-/// are ones. Only the lower triangles of the row-major sums are meaningful.
+/// `(high, low) += blockᵀ · diag(weights) · block` for a row-major block, on this thread; empty weights are ones. Only
+/// the lower triangles of the row-major sums are meaningful.
 ///
 /// # Panics
-/// If the lengths do not fit the width.
+/// If the lengths do not match the width.
 pub fn add_double_double_gram(
     block: &[f64],
     width: usize,
@@ -28,26 +28,26 @@ pub fn add_double_double_gram(
 ) {
     assert_eq!((high.len(), low.len()), (width * width, width * width), "square sums");
     let mut products = vec![0.0; width * width];
-    for (k, panel) in block.chunks(PANEL * width.max(1)).enumerate() {
+    for (k, panel) in block.chunks(ROWS_PER_PANEL * width.max(1)).enumerate() {
         let x = slices(panel, width);
         let mut add = |products: &mut [f64]| {
             add_doubles(high, low, products);
             products.fill(0.0);
         };
         if weights.is_empty() {
-            for p in 0..SLICES {
+            for p in 0..N_SLICES {
                 add_gram(&x[p], width, &mut products);
                 add(&mut products);
-                for q in p + 1..SLICES {
+                for q in p + 1..N_SLICES {
                     add_transposed_product(&x[p], width, &x[q], width, &mut products);
                     fold_transpose(&mut products, width);
                     add(&mut products);
                 }
             }
         } else {
-            let y = weighted_slices(panel, width, &weights[k * PANEL..]);
+            let y = weighted_slices(panel, width, &weights[k * ROWS_PER_PANEL..]);
             for (p, x) in x.iter().enumerate() {
-                // What is left out is below the last bit of the sum.
+                // The omitted products are below the last bit of the sum.
                 for y in y.iter().take(y.len() - p.saturating_sub(1)) {
                     add_transposed_product(x, width, y, width, &mut products);
                     add(&mut products);
@@ -66,13 +66,13 @@ fn fold_transpose(a: &mut [f64], width: usize) {
     }
 }
 
-/// The leading, middle and last bits of every cell, by the size of its column.
+/// The leading, middle and trailing bits of every cell, relative to the largest of its column.
 fn slices(block: &[f64], width: usize) -> Vec<Vec<f64>> {
     let mut rest = block.to_vec();
     cut(&mut rest, width)
 }
 
-/// The slices of `weight · row`, and what they leave over.
+/// The slices of `weight · row`, and the remainder.
 fn weighted_slices(block: &[f64], width: usize, weights: &[f64]) -> Vec<Vec<f64>> {
     let mut rest = Vec::with_capacity(block.len());
     let mut beyond = Vec::with_capacity(block.len());
@@ -89,18 +89,24 @@ fn weighted_slices(block: &[f64], width: usize, weights: &[f64]) -> Vec<Vec<f64>
     out
 }
 
-/// Cuts slices off; `rest` keeps what is below them.
+/// Splits off slices; `rest` receives the remainder.
 fn cut(rest: &mut [f64], width: usize) -> Vec<Vec<f64>> {
     let mut largest = vec![0.0f64; width];
     for row in rest.chunks_exact(width) {
         largest.iter_mut().zip(row).for_each(|(l, x)| *l = l.max(x.abs()));
     }
-    (1..=SLICES as i32)
+    (1..=N_SLICES as i32)
         .map(|k| {
-            // Adding and taking away 1.5 · 2^(52 + e − 22 k) rounds to multiples of 2^(e − 22 k).
+            // Adding and subtracting 1.5 · 2^(52 + e − 22 k) rounds to multiples of 2^(e − 22 k).
             let shifts: Vec<f64> = largest
                 .iter()
-                .map(|l| if *l > 0.0 { 1.5 * 2f64.powi(52 + exponent(*l) - BITS * k) } else { 0.0 })
+                .map(|l| {
+                    if *l > 0.0 {
+                        1.5 * 2f64.powi(52 + exponent(*l) - BITS_PER_SLICE * k)
+                    } else {
+                        0.0
+                    }
+                })
                 .collect();
             let mut slice = vec![0.0; rest.len()];
             for (row, out) in rest.chunks_exact_mut(width).zip(slice.chunks_exact_mut(width)) {
@@ -114,10 +120,10 @@ fn cut(rest: &mut [f64], width: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The smallest `e` with `x < 2^e`, for `x` above zero.
+/// The smallest `e` with `x < 2^e`, for positive `x`.
 fn exponent(x: f64) -> i32 {
     let bits = (x.to_bits() >> 52) as i32 & 0x7ff;
-    // Subnormal numbers share the smallest exponent.
+    // Subnormal numbers have the smallest exponent.
     bits.max(1) - 1022
 }
 
@@ -126,8 +132,8 @@ mod tests {
     use super::*;
     use crate::linalg::tests::normal;
 
-    /// The plain loop in twice the precision.
-    fn plain(x: &crate::Matrix, weights: &[f64]) -> Vec<DoubleDouble> {
+    /// The sum in double-double arithmetic.
+    fn reference(x: &crate::Matrix, weights: &[f64]) -> Vec<DoubleDouble> {
         let d = x.ncols();
         let mut sums = vec![DoubleDouble::ZERO; d * d];
         for (k, row) in x.outer_iter().enumerate() {
@@ -143,9 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn sums_agree_with_the_plain_loop_to_twenty_eight_digits() {
+    fn sums_agree_with_double_double_arithmetic_to_28_digits() {
         for (n, d) in [(1, 1), (5, 3), (257, 8), (700, 20)] {
-            // Columns of very different size, and cells of different size in one column.
+            // Columns of very different magnitude, and cells of different magnitude within one column.
             let mut x = normal(n, d, 1);
             for ((i, j), v) in x.indexed_iter_mut() {
                 *v =
@@ -156,7 +162,7 @@ mod tests {
                 let (mut high, mut low) = (vec![0.0; d * d], vec![0.0; d * d]);
                 add_double_double_gram(x.as_slice().unwrap(), d, weights, &mut high, &mut low);
 
-                let expected = plain(&x, weights);
+                let expected = reference(&x, weights);
                 for i in 0..d {
                     for j in 0..=i {
                         let at = i * d + j;
@@ -174,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_exact() {
+    fn sums_of_integers_are_exact() {
         // Σ i², Σ i⁵ and Σ i⁸ for i = 1..=1000, the last beyond a double.
         let block: Vec<f64> =
             (1..=1000).flat_map(|i| [f64::from(i), f64::from(i).powi(4)]).collect();

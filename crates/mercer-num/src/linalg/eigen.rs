@@ -1,4 +1,4 @@
-//! `A = V Λ Vᵀ` for symmetric `A`.
+//! Eigendecomposition `A = V Λ Vᵀ` of a symmetric matrix.
 
 use super::{from_faer, to_faer};
 use crate::Matrix;
@@ -18,23 +18,23 @@ use faer::{Conj, Mat, Par};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 
-/// Matrices of at least so many rows are worth more than one thread.
-const LARGE: usize = 256;
-/// Eigenvectors that one thread turns at a time.
-const PANEL: usize = 128;
+/// Matrices of at least so many rows are decomposed on all threads.
+const MIN_PARALLEL_ROWS: usize = 256;
+/// Eigenvectors that one thread transforms at a time.
+const VECTORS_PER_PANEL: usize = 128;
 
 /// The eigenvalues and eigenvectors of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SymmetricEigen {
-    /// The eigenvalues, rising.
+    /// The eigenvalues, ascending.
     pub values: Vec<f64>,
-    /// The eigenvectors, one a column, each with its entry of largest size above zero.
+    /// The eigenvectors, one per column, each with a positive entry of largest magnitude.
     pub vectors: Matrix,
 }
 
 impl SymmetricEigen {
-    /// Decomposes the lower triangle of a square matrix; `None` where it holds numbers that are not
-    /// finite, or, which has not been seen, where the iteration does not settle.
+    /// Decomposes the lower triangle of a square matrix; `None` if it has entries that are not finite, or if the
+    /// iteration does not converge, which has not been observed.
     ///
     /// # Panics
     /// If the matrix is not square.
@@ -44,8 +44,8 @@ impl SymmetricEigen {
             return None;
         }
         let (values, mut vectors) = match a.nrows() {
-            n if n < LARGE => whole(to_faer(a))?,
-            _ => in_steps(to_faer(a))?,
+            n if n < MIN_PARALLEL_ROWS => decompose_serial(to_faer(a))?,
+            _ => decompose_parallel(to_faer(a))?,
         };
         for mut vector in vectors.col_iter_mut() {
             let cells = vector.rb().iter();
@@ -61,7 +61,7 @@ impl SymmetricEigen {
 
 type Parts = (Vec<f64>, Mat<f64>);
 
-fn whole(a: Mat<f64>) -> Option<Parts> {
+fn decompose_serial(a: Mat<f64>) -> Option<Parts> {
     let n = a.nrows();
     let (mut values, mut vectors) = (Diag::zeros(n), Mat::zeros(n, n));
     let yes = ComputeEigenvectors::Yes;
@@ -78,20 +78,20 @@ fn whole(a: Mat<f64>) -> Option<Parts> {
     Some((values.as_ref().column_vector().iter().copied().collect(), vectors))
 }
 
-/// The same in three steps, of which the last is on all threads: `A = Q T Qᵀ` with `T` of three diagonals, the
-/// eigenvectors of `T`, and `Q` times some of them at a time.
-fn in_steps(mut a: Mat<f64>) -> Option<Parts> {
+/// The same in three steps, the last on all threads: the tridiagonalization `A = Q T Qᵀ`, the eigenvectors of `T`, and
+/// the product of `Q` with panels of them.
+fn decompose_parallel(mut a: Mat<f64>) -> Option<Parts> {
     let n = a.nrows();
     let size = recommended_block_size::<f64>(n, n);
     let mut reflections = Mat::zeros(size, n - 1);
     let yes = ComputeEigenvectors::Yes;
     let scratch = self_adjoint_evd_scratch::<f64>(n, yes, Par::Seq, Default::default());
-    let mut room = MemBuffer::new(scratch);
+    let mut buffer = MemBuffer::new(scratch);
     tridiag_in_place(
         a.as_mut(),
         reflections.as_mut(),
         Par::Seq,
-        MemStack::new(&mut room),
+        MemStack::new(&mut buffer),
         Default::default(),
     );
     let (mut values, mut vectors) = (Diag::zeros(n), Mat::zeros(n, n));
@@ -104,14 +104,14 @@ fn in_steps(mut a: Mat<f64>) -> Option<Parts> {
         values.as_mut(),
         Some(vectors.as_mut()),
         Par::Seq,
-        MemStack::new(&mut room),
+        MemStack::new(&mut buffer),
         Default::default(),
     )
     .ok()?;
     let basis = a.submatrix(1, 0, n - 1, n - 1);
     let (mut panels, mut rest) = (Vec::new(), vectors.as_mut());
     while rest.ncols() > 0 {
-        let some = PANEL.min(rest.ncols());
+        let some = VECTORS_PER_PANEL.min(rest.ncols());
         let (panel, others) = rest.split_at_col_mut(some);
         panels.push(panel);
         rest = others;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_multiply_to_the_matrix() {
+    fn the_factors_multiply_to_the_matrix() {
         for n in [1, 2, 9, 100, 300] {
             let a = normal(n, n, 6);
             let a = &a + &a.t();

@@ -1,9 +1,10 @@
-//! Dense linear algebra: products and factorizations. The seam to faer, which nobody else names.
+//! Dense linear algebra: products and factorizations. All calls to faer are in this module.
 //!
-//! Matrices are row-major [`Matrix`] at the doors. Products are cut into row panels of fixed size
-//! that all threads of the current pool share; factorizations run on one thread, on copies whose
-//! place in memory is aligned, but for the tiled one and panels of eigenvectors. So one thread or many give the same bits on one machine. Other
-//! instruction sets fuse and block otherwise and may differ in the last digit.
+//! Arguments and results are row-major [`Matrix`] values. Products are divided into row panels of fixed size, which are
+//! distributed over the threads of the current pool. Factorizations run on one thread, on aligned copies, except for
+//! the tiled Cholesky factorization and panels of eigenvectors. So the result is bit-identical for any number of
+//! threads on one machine. Other instruction sets fuse and block operations differently and may differ in the last
+//! digit.
 
 mod block_lanczos;
 mod cholesky;
@@ -36,15 +37,15 @@ use crate::Matrix;
 use faer::{Mat, MatRef};
 use ndarray::{ArrayView1, ArrayView2};
 
-/// Lines that are turned together: what is read and what is written both stay in cache.
-const STRIP: usize = 16;
+/// Rows or columns that are transposed at once, so that reads and writes stay in cache.
+const ROWS_PER_STRIP: usize = 16;
 
-/// A copy in faer's aligned memory.
+/// A copy in the aligned memory of faer.
 fn to_faer(a: ArrayView2<'_, f64>) -> Mat<f64> {
     let (n, m) = a.dim();
     let mut out = Mat::zeros(n, m);
-    for first in (0..n).step_by(STRIP) {
-        let last = (first + STRIP).min(n);
+    for first in (0..n).step_by(ROWS_PER_STRIP) {
+        let last = (first + ROWS_PER_STRIP).min(n);
         let rows: Vec<ArrayView1<'_, f64>> = (first..last).map(|i| a.row(i)).collect();
         for j in 0..m {
             let cells = &mut out.col_as_slice_mut(j)[first..last];
@@ -57,8 +58,8 @@ fn to_faer(a: ArrayView2<'_, f64>) -> Mat<f64> {
 /// A row-major copy.
 fn from_faer(a: MatRef<'_, f64>) -> Matrix {
     let mut out = Matrix::zeros((a.nrows(), a.ncols()));
-    for first in (0..a.ncols()).step_by(STRIP) {
-        let last = (first + STRIP).min(a.ncols());
+    for first in (0..a.ncols()).step_by(ROWS_PER_STRIP) {
+        let last = (first + ROWS_PER_STRIP).min(a.ncols());
         let columns: Vec<_> = (first..last).map(|j| a.col(j)).collect();
         for (i, mut row) in out.outer_iter_mut().enumerate() {
             let cells = row.iter_mut().skip(first);
@@ -68,8 +69,8 @@ fn from_faer(a: MatRef<'_, f64>) -> Matrix {
     out
 }
 
-/// Estimates `‖A⁻¹‖₁` from solves with `A` and its transpose (Higham 1988, algorithm 2.4): a lower
-/// bound that is nearly always within a factor of three.
+/// Estimates `‖A⁻¹‖₁` from solves with `A` and its transpose (Higham 1988, algorithm 2.4): a lower bound that is nearly
+/// always within a factor of three.
 fn inverse_norm(
     n: usize,
     solve: impl Fn(&mut [f64]),
@@ -82,14 +83,14 @@ fn inverse_norm(
     let mut x = vec![1.0 / n as f64; n];
     let mut best = 0.0;
     let mut last = n;
-    // Five rounds nearly always suffice; the bound grows in each.
-    for round in 0..5 {
+    // The bound increases in each iteration; five nearly always suffice.
+    for iteration in 0..5 {
         solve(&mut x);
         let norm = one_norm(&x);
         if !norm.is_finite() {
             return f64::INFINITY;
         }
-        if round > 0 && norm <= best {
+        if iteration > 0 && norm <= best {
             break;
         }
         best = norm;
@@ -108,7 +109,7 @@ fn inverse_norm(
         x.fill(0.0);
         x[largest] = 1.0;
     }
-    // A second guess that no sign pattern can fool.
+    // A second estimate, from a vector for which the signs of the first cannot cancel.
     let slope = |i: usize| 1.0 + i as f64 / (n.max(2) - 1) as f64;
     let mut x: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { slope(i) } else { -slope(i) }).collect();
     solve(&mut x);
@@ -120,7 +121,7 @@ mod tests {
     use crate::Matrix;
     use crate::random::Random;
 
-    /// Fails where two matrices differ by more than the tolerance.
+    /// Panics if two matrices differ by more than the tolerance.
     #[track_caller]
     pub fn assert_near(a: &Matrix, b: &Matrix, tolerance: f64) {
         assert_eq!(a.dim(), b.dim());
@@ -129,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Numbers from the standard bell curve.
+    /// Standard normal values.
     pub fn normal(n: usize, m: usize, seed: u64) -> Matrix {
         let mut random = Random::new(seed);
         Matrix::from_shape_fn((n, m), |_| random.normal())

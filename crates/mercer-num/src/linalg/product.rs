@@ -1,4 +1,4 @@
-//! Products of matrices, by row panels of fixed size.
+//! Matrix products, by row panels of fixed size.
 
 use crate::Matrix;
 use crate::parallel;
@@ -11,18 +11,18 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use std::convert::Infallible;
 
-/// Rows of a panel of a product: enough to run at full speed.
-const PANEL: usize = 256;
-/// Rows that one thread sums before the tree of [`gram`] adds.
-const LEAF: usize = 4096;
-/// Columns of a product with a triangle that are worked out together.
-const STEP: usize = 128;
+/// Rows per panel of a product: enough for full speed.
+const ROWS_PER_PANEL: usize = 256;
+/// Rows that one thread sums before the merge tree of [`gram`].
+const ROWS_PER_LEAF: usize = 4096;
+/// Columns of a triangular product that are computed at once.
+const COLUMNS_PER_STEP: usize = 128;
 
-/// `into += blockᵀ · block` for a row-major block, on this thread. Only the lower triangle of the
-/// row-major `into` is touched.
+/// `into += blockᵀ · block` for a row-major block, on this thread. Only the lower triangle of the row-major `into` is
+/// updated.
 ///
 /// # Panics
-/// If the lengths do not fit the width.
+/// If the lengths do not match the width.
 pub fn add_gram<T: ComplexField + Copy>(block: &[T], width: usize, into: &mut [T]) {
     assert_eq!(into.len(), width * width, "a Gram matrix is square");
     if width == 0 {
@@ -42,11 +42,11 @@ pub fn add_gram<T: ComplexField + Copy>(block: &[T], width: usize, into: &mut [T
     );
 }
 
-/// `into += times · blockᵀ · block`, the rows from `first` on of a row-major matrix of that width, on this thread.
-/// What stands above the diagonal is of no meaning.
+/// `into += times · blockᵀ · block` for the rows from `first` on of the row-major result, on this thread. Cells above
+/// the diagonal are undefined.
 ///
 /// # Panics
-/// If the lengths do not fit the width.
+/// If the lengths do not match the width.
 pub fn add_gram_rows<T: ComplexField + Copy>(
     block: &[T],
     width: usize,
@@ -64,10 +64,10 @@ pub fn add_gram_rows<T: ComplexField + Copy>(
     matmul(into, Accum::Add, x.subcols(first, n).transpose(), x.subcols(0, end), times, Par::Seq);
 }
 
-/// `into += aᵀ · b` for row-major blocks of as many rows, on this thread.
+/// `into += aᵀ · b` for row-major blocks with equal numbers of rows, on this thread.
 ///
 /// # Panics
-/// If the lengths do not fit the widths.
+/// If the lengths do not match the widths.
 pub fn add_transposed_product(
     a: &[f64],
     a_width: usize,
@@ -75,7 +75,7 @@ pub fn add_transposed_product(
     b_width: usize,
     into: &mut [f64],
 ) {
-    assert_eq!(into.len(), a_width * b_width, "one cell a pair of columns");
+    assert_eq!(into.len(), a_width * b_width, "one cell per pair of columns");
     if into.is_empty() {
         return;
     }
@@ -86,19 +86,19 @@ pub fn add_transposed_product(
     matmul(into, Accum::Add, a.transpose(), b, 1.0, Par::Seq);
 }
 
-/// `out = A · Bᵀ` for row-major blocks of rows of one width, on this thread: their inner products. `one`
-/// is the number one in their precision.
+/// `out = A · Bᵀ`, the inner products of the rows of two row-major blocks, on this thread. `one` is the number one in
+/// their precision.
 ///
 /// # Panics
-/// If the lengths do not fit.
+/// If the lengths do not match.
 pub fn dot_products<T: ComplexField + Copy>(a: &[T], b: &[T], width: usize, out: &mut [T], one: T) {
     scaled_products(a, b, width, out, (Accum::Replace, one));
 }
 
-/// `out −= A · Bᵀ`, as [`dot_products`] has it; `minus_one` is that number in their precision.
+/// `out −= A · Bᵀ`, as in [`dot_products`]; `minus_one` is −1 in their precision.
 ///
 /// # Panics
-/// If the lengths do not fit.
+/// If the lengths do not match.
 pub fn subtract_dot_products<T: ComplexField + Copy>(
     a: &[T],
     b: &[T],
@@ -109,7 +109,7 @@ pub fn subtract_dot_products<T: ComplexField + Copy>(
     scaled_products(a, b, width, out, (Accum::Add, minus_one));
 }
 
-/// `A · Bᵀ` times a number, in place of what is there or added to it.
+/// A multiple of `A · Bᵀ` that replaces `out` or is added to it.
 fn scaled_products<T: ComplexField + Copy>(
     a: &[T],
     b: &[T],
@@ -121,9 +121,9 @@ fn scaled_products<T: ComplexField + Copy>(
         return;
     }
     let (n, m) = (a.len() / width, b.len() / width);
-    assert_eq!(out.len(), n * m, "one cell a pair of rows");
+    assert_eq!(out.len(), n * m, "one cell per pair of rows");
     if n == 1 {
-        // A row by itself would be summed in another order than in company.
+        // A single row would be summed in another order than several rows.
         let mut twice = [&*out, &*out].concat();
         scaled_products(&[a, a].concat(), b, width, &mut twice, (accum, factor));
         return out.copy_from_slice(&twice[..m]);
@@ -134,11 +134,11 @@ fn scaled_products<T: ComplexField + Copy>(
     matmul(out, accum, a, b.transpose(), factor, Par::Seq);
 }
 
-/// `out = A · Lᵀ` for a row-major block of rows and a triangle with nothing above its diagonal, on this thread:
-/// about half of the work of [`dot_products`].
+/// `out = A · Lᵀ` for a row-major block of rows and a lower triangular `L`, on this thread, at about half the cost of
+/// [`dot_products`].
 ///
 /// # Panics
-/// If the lengths do not fit.
+/// If the lengths do not match.
 pub fn lower_triangular_products<T: ComplexField + Copy>(
     a: &[T],
     l: &[T],
@@ -150,9 +150,13 @@ pub fn lower_triangular_products<T: ComplexField + Copy>(
         return;
     }
     let width = out.len() / n;
-    assert_eq!((a.len(), l.len()), (n * width, width * width), "a square of the width of the rows");
+    assert_eq!(
+        (a.len(), l.len()),
+        (n * width, width * width),
+        "a square matrix of the width of the rows"
+    );
     if n == 1 {
-        // A row by itself would be summed in another order than in company.
+        // A single row would be summed in another order than several rows.
         let mut twice = vec![one; 2 * width];
         lower_triangular_products(&[a, a].concat(), l, &mut twice, 2, one);
         return out.copy_from_slice(&twice[..width]);
@@ -160,8 +164,8 @@ pub fn lower_triangular_products<T: ComplexField + Copy>(
     let a = MatRef::from_row_major_slice(a, n, width);
     let l = MatRef::from_row_major_slice(l, width, width);
     let mut out = MatMut::from_row_major_slice_mut(out, n, width);
-    for first in (0..width).step_by(STEP) {
-        let some = STEP.min(width - first);
+    for first in (0..width).step_by(COLUMNS_PER_STEP) {
+        let some = COLUMNS_PER_STEP.min(width - first);
         let end = first + some;
         let lines = l.submatrix(first, 0, some, end).transpose();
         let to = out.rb_mut().subcols_mut(first, some);
@@ -169,19 +173,19 @@ pub fn lower_triangular_products<T: ComplexField + Copy>(
     }
 }
 
-/// `into += a · b` for row-major blocks, on this thread: a row of `into` for each of `a`. Of `a` as many columns
-/// are read as `b` has rows.
+/// `into += a · b` for row-major blocks, on this thread. Only the leading columns of `a` are read, as many as `b` has
+/// rows.
 ///
 /// # Panics
-/// If the lengths do not fit the widths.
+/// If the lengths do not match the widths.
 pub fn add_matrix_product(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mut [f64]) {
     if into.is_empty() || b.is_empty() {
         return;
     }
     let (n, inner) = (a.len() / a_width, b.len() / b_width);
-    assert!(inner <= a_width, "a column of a for every row of b");
+    assert!(inner <= a_width, "one column of a per row of b");
     if n == 1 {
-        // A row by itself would be summed in another order than in company.
+        // A single row would be summed in another order than several rows.
         let mut twice = [&*into, &*into].concat();
         add_matrix_product(&[a, a].concat(), a_width, b, b_width, &mut twice);
         return into.copy_from_slice(&twice[..b_width]);
@@ -194,11 +198,11 @@ pub fn add_matrix_product(a: &[f64], a_width: usize, b: &[f64], b_width: usize, 
 /// `AᵀA`, summed over row panels in a fixed tree.
 pub fn gram(a: ArrayView2<'_, f64>) -> Matrix {
     let (n, width) = a.dim();
-    let panels = n.div_ceil(LEAF);
+    let panels = n.div_ceil(ROWS_PER_LEAF);
     let leaf = |k: usize| {
         let mut sum = vec![0.0; width * width];
-        let rows = a.slice(s![k * LEAF..((k + 1) * LEAF).min(n), ..]);
-        for panel in rows.axis_chunks_iter(Axis(0), PANEL) {
+        let rows = a.slice(s![k * ROWS_PER_LEAF..((k + 1) * ROWS_PER_LEAF).min(n), ..]);
+        for panel in rows.axis_chunks_iter(Axis(0), ROWS_PER_PANEL) {
             let panel = panel.as_standard_layout();
             add_gram(panel.as_slice().unwrap_or_default(), width, &mut sum);
         }
@@ -221,12 +225,12 @@ pub fn gram(a: ArrayView2<'_, f64>) -> Matrix {
     out
 }
 
-/// `A · B`, row panels of `A` on all threads.
+/// `A · B`, with row panels of `A` on all threads.
 ///
 /// # Panics
-/// If the inner sizes differ.
+/// If the inner dimensions differ.
 pub fn multiply<T: ComplexField + Copy>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<T> {
-    assert_eq!(a.ncols(), b.nrows(), "inner sizes differ");
+    assert_eq!(a.ncols(), b.nrows(), "inner dimensions differ");
     let (n, inner, width) = (a.nrows(), a.ncols(), b.ncols());
     let mut out = Array2::from_elem((n, width), T::zero_impl());
     if n == 0 || inner == 0 || width == 0 {
@@ -235,9 +239,9 @@ pub fn multiply<T: ComplexField + Copy>(a: ArrayView2<'_, T>, b: ArrayView2<'_, 
     let b = b.as_standard_layout();
     let b = MatRef::from_row_major_slice(b.as_slice().unwrap_or_default(), inner, width);
     let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
-    cells.par_chunks_mut(PANEL * width).enumerate().for_each(|(k, cells)| {
+    cells.par_chunks_mut(ROWS_PER_PANEL * width).enumerate().for_each(|(k, cells)| {
         let rows = cells.len() / width;
-        let panel = a.slice(s![k * PANEL..k * PANEL + rows, ..]);
+        let panel = a.slice(s![k * ROWS_PER_PANEL..k * ROWS_PER_PANEL + rows, ..]);
         let panel = panel.as_standard_layout();
         let panel = MatRef::from_row_major_slice(panel.as_slice().unwrap_or_default(), rows, inner);
         let cells = MatMut::from_row_major_slice_mut(cells, rows, width);
@@ -246,7 +250,7 @@ pub fn multiply<T: ComplexField + Copy>(a: ArrayView2<'_, T>, b: ArrayView2<'_, 
     out
 }
 
-/// `A · Bᵀ`, row panels of `A` on all threads: the inner products of two sets of rows.
+/// `A · Bᵀ`, with row panels of `A` on all threads: the inner products of two sets of rows.
 ///
 /// # Panics
 /// If the widths differ.
@@ -278,29 +282,29 @@ mod tests {
     }
 
     #[test]
-    fn inner_products_are_taken_off() {
+    fn inner_products_are_subtracted() {
         let (a, b) = (normal(5, 7, 1), normal(3, 7, 2));
         let (a, b) = (a.as_slice().unwrap(), b.as_slice().unwrap());
         for n in [1, 5] {
-            let mut told = vec![0.0; n * 3];
-            dot_products(&a[..n * 7], b, 7, &mut told, 1.0);
+            let mut product = vec![0.0; n * 3];
+            dot_products(&a[..n * 7], b, 7, &mut product, 1.0);
 
             let mut out = vec![2.0; n * 3];
             subtract_dot_products(&a[..n * 7], b, 7, &mut out, -1.0);
 
-            assert!(out.iter().zip(&told).all(|(out, t)| (out - (2.0 - t)).abs() < 1e-12));
+            assert!(out.iter().zip(&product).all(|(out, t)| (out - (2.0 - t)).abs() < 1e-12));
         }
     }
 
     #[test]
-    fn products_equal_the_plain_ones_in_any_memory_order() {
+    fn products_are_right_for_any_memory_order() {
         for (n, m, k) in [(1, 1, 1), (7, 3, 5), (300, 17, 9), (1000, 64, 33)] {
             let (a, b) = (normal(n, m, 1), normal(m, k, 2));
 
             assert_near(&multiply(a.view(), b.view()), &a.dot(&b), 1e-11);
             assert_near(&gram(a.view()), &a.t().dot(&a), 1e-10);
-            let turned = a.t().as_standard_layout().into_owned();
-            assert_eq!(gram(turned.t()), gram(a.view()));
+            let transposed = a.t().as_standard_layout().into_owned();
+            assert_eq!(gram(transposed.t()), gram(a.view()));
         }
     }
 
@@ -316,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_company_of_a_row_changes_no_bit() {
+    fn a_row_has_the_same_bits_in_blocks_of_any_size() {
         for (m, k) in [(1, 5), (7, 3), (40, 17), (300, 784)] {
             let (a, b) = (normal(130, k, 7), normal(m, k, 8));
             let (a, b) = (a.as_slice().unwrap(), b.as_slice().unwrap());
@@ -332,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn strips_of_a_gram_matrix_make_the_lower_half_of_it() {
+    fn row_blocks_of_a_gram_matrix_form_its_lower_triangle() {
         let a = normal(30, 7, 3);
         let mut found = Matrix::from_elem((7, 7), 1.0);
 
@@ -349,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn products_with_a_triangle_leave_out_its_zeros_alone() {
+    fn triangular_products_equal_full_ones() {
         for (n, m) in [(1, 1), (1, 300), (7, 3), (40, 128), (130, 300)] {
             let (a, mut l) = (normal(n, m, 7), normal(m, m, 8));
             l.indexed_iter_mut().filter(|((i, j), _)| j > i).for_each(|(_, v)| *v = 0.0);
@@ -373,21 +377,24 @@ mod tests {
                 1,
                 1.0,
             );
-            assert!(n == 1 || first == found.row(0).to_vec(), "the company of a row");
+            assert!(
+                n == 1 || first == found.row(0).to_vec(),
+                "the result depends on the number of rows"
+            );
         }
     }
 
     #[test]
-    fn the_place_in_memory_changes_no_bit() {
+    fn alignment_does_not_change_the_bits() {
         for (n, m, k) in [(50, 1, 1), (50, 2, 3), (64, 7, 7), (300, 16, 5), (256, 100, 24)] {
             let (a, b) = (normal(n, m, 5), normal(n, k, 6));
             let at = |offset: usize| {
-                let place = |x: &Matrix| {
-                    let mut room = vec![0.0; offset];
-                    room.extend(x.iter());
-                    room
+                let index = |x: &Matrix| {
+                    let mut scratch = vec![0.0; offset];
+                    scratch.extend(x.iter());
+                    scratch
                 };
-                let (a, b) = (place(&a), place(&b));
+                let (a, b) = (index(&a), index(&b));
                 let mut squares = vec![0.0; offset + m * m];
                 let mut products = vec![0.0; offset + m * k];
                 add_gram(&a[offset..], m, &mut squares[offset..]);

@@ -1,4 +1,4 @@
-//! `A = Q R`, plain and with columns in the order of what they add.
+//! QR factorization `A = Q R`, with or without column pivoting.
 
 use super::{from_faer, inverse_norm, solve_upper, solve_upper_transposed, to_faer};
 use crate::Matrix;
@@ -41,17 +41,17 @@ impl Qr {
         Qr { reflections: Reflections { basis, coefficients }, r }
     }
 
-    /// `R`, with zeros below the diagonal and as many rows as the smaller side of `A`.
+    /// `R`, with zeros below the diagonal and `min(n_rows, n_columns)` rows.
     pub fn r(&self) -> &Matrix {
         &self.r
     }
 
-    /// The columns of `Q` that `R` multiplies.
+    /// The thin `Q`: its columns that are multiplied by `R`.
     pub fn q(&self) -> Matrix {
-        self.reflections.thin()
+        self.reflections.thin_q()
     }
 
-    /// `Qᵀ B`, all rows of it: below those of `R` stands what no combination of columns reaches.
+    /// `Qᵀ B`, all rows of it. The rows below those of `R` are the components orthogonal to the columns of `A`.
     ///
     /// # Panics
     /// If `B` has another number of rows than `A`.
@@ -60,8 +60,8 @@ impl Qr {
     }
 }
 
-/// The factorization `A P = Q R` where every step takes the column with the largest rest, so that
-/// the diagonal of `R` falls and shows the rank.
+/// The factorization `A P = Q R` with column pivoting: every step selects the column with the largest remaining norm,
+/// so that the diagonal of `R` decreases and reveals the rank.
 #[derive(Clone, Debug)]
 pub struct PivotedQr {
     reflections: Reflections,
@@ -93,19 +93,19 @@ impl PivotedQr {
         PivotedQr { reflections: Reflections { basis, coefficients }, r, order }
     }
 
-    /// `R`, with zeros below the diagonal and as many rows as the smaller side of `A`.
+    /// `R`, with zeros below the diagonal and `min(n_rows, n_columns)` rows.
     pub fn r(&self) -> &Matrix {
         &self.r
     }
 
-    /// Which column of `A` each column of `R` is.
+    /// The column of `A` of each column of `R`.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// The columns of `Q` that `R` multiplies.
+    /// The thin `Q`: its columns that are multiplied by `R`.
     pub fn q(&self) -> Matrix {
-        self.reflections.thin()
+        self.reflections.thin_q()
     }
 
     /// `Qᵀ B`, all rows of it.
@@ -116,7 +116,7 @@ impl PivotedQr {
         self.reflections.transposed_times(b)
     }
 
-    /// How many diagonal entries of `R` are above `tolerance` times the largest.
+    /// The number of diagonal entries of `R` above `tolerance` times the largest.
     pub fn rank(&self, tolerance: f64) -> usize {
         let largest = self.r.diag().iter().fold(0.0, |a: f64, v| a.max(v.abs()));
         self.r.diag().iter().take_while(|v| v.abs() > tolerance * largest).count()
@@ -140,7 +140,7 @@ fn upper(basis: &Mat<f64>) -> Matrix {
     Matrix::from_shape_fn((m.min(n), n), |(i, j)| if i <= j { basis[(i, j)] } else { 0.0 })
 }
 
-/// `Q` as a product of reflections.
+/// `Q` as a product of Householder reflections.
 #[derive(Clone, Debug)]
 struct Reflections {
     basis: Mat<f64>,
@@ -148,7 +148,7 @@ struct Reflections {
 }
 
 impl Reflections {
-    fn thin(&self) -> Matrix {
+    fn thin_q(&self) -> Matrix {
         let (m, n) = (self.basis.nrows(), self.basis.ncols());
         let size = m.min(n);
         let mut q = Mat::from_fn(m, size, |i, j| if i == j { 1.0 } else { 0.0 });
@@ -170,7 +170,7 @@ impl Reflections {
 
     fn transposed_times(&self, b: &Matrix) -> Matrix {
         let (m, n) = (self.basis.nrows(), self.basis.ncols());
-        assert_eq!(b.nrows(), m, "as many rows as were factored");
+        assert_eq!(b.nrows(), m, "as many rows as the factored matrix");
         let mut out = to_faer(b.view());
         let scratch = apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<f64>(
             m,
@@ -199,7 +199,7 @@ mod tests {
     fn a_factorization_by_hand() {
         let qr = Qr::of(array![[3.0, 1.0], [4.0, 7.0]].view());
 
-        // The length of the first column, and what the second has beside it: 25/5 and 17/5.
+        // The norm of the first column, and the remainder of the second: 25/5 and 17/5.
         let r = qr.r().mapv(f64::abs);
         assert_near(&r, &array![[5.0, 6.2], [0.0, 3.4]], 1e-14);
     }
@@ -222,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn the_rank_is_what_columns_add() {
-        let thin = normal(30, 4, 2);
-        let mixed = thin.dot(&normal(4, 9, 3));
+    fn pivoting_reveals_the_rank() {
+        let thin_q = normal(30, 4, 2);
+        let mixed = thin_q.dot(&normal(4, 9, 3));
 
         let qr = PivotedQr::of(mixed.view());
 
         assert_eq!(qr.rank(1e-10), 4);
-        assert_eq!(PivotedQr::of(thin.view()).rank(1e-10), 4);
+        assert_eq!(PivotedQr::of(thin_q.view()).rank(1e-10), 4);
         assert_eq!(PivotedQr::of(Matrix::zeros((3, 2)).view()).rank(1e-10), 0);
         assert!(qr.inverse_norm() > 1e10);
     }

@@ -1,4 +1,4 @@
-//! `A = U Σ Vᵀ`.
+//! Singular value decomposition `A = U Σ Vᵀ`.
 
 use super::{from_faer, to_faer};
 use crate::Matrix;
@@ -11,17 +11,17 @@ use ndarray::ArrayView2;
 /// The thin singular value decomposition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Svd {
-    /// The left singular vectors, one a column.
+    /// The left singular vectors, one per column.
     pub u: Matrix,
-    /// The singular values, falling.
+    /// The singular values, descending.
     pub values: Vec<f64>,
-    /// The right singular vectors, one a column.
+    /// The right singular vectors, one per column.
     pub v: Matrix,
 }
 
 impl Svd {
-    /// Decomposes a matrix of any shape; `None` where it holds numbers that are not finite, or,
-    /// which has not been seen, where the iteration does not settle.
+    /// Decomposes a matrix of any shape; `None` if it has entries that are not finite, or if the iteration does not
+    /// converge, which has not been observed.
     pub fn of(a: ArrayView2<'_, f64>) -> Option<Svd> {
         if a.iter().any(|v| !v.is_finite()) {
             return None;
@@ -47,7 +47,7 @@ impl Svd {
         Some(Svd { u: from_faer(u.as_ref()), values, v: from_faer(v.as_ref()) })
     }
 
-    /// The largest singular value over the smallest; infinite where that is zero.
+    /// The ratio of the largest to the smallest singular value; infinite if the latter is zero.
     pub fn condition(&self) -> f64 {
         match (self.values.first(), self.values.last()) {
             (Some(first), Some(last)) => first / last,
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_multiply_to_the_matrix() {
+    fn the_factors_multiply_to_the_matrix() {
         for (m, n) in [(1, 1), (9, 4), (4, 9), (80, 80)] {
             let a = normal(m, n, 5);
             let svd = Svd::of(a.view()).unwrap();

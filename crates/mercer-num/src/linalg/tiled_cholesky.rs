@@ -1,9 +1,9 @@
-//! `A = L Lᵀ` in place for large matrices, tile by tile on all threads.
+//! In-place Cholesky factorization `A = L Lᵀ` of large matrices, tile by tile on all threads.
 //!
-//! Right-looking: a tile on the diagonal is factored, the rows below it are solved, and what they tell is
-//! taken off the rest. Tiles have a fixed size and every cell is changed in a fixed order, so any number of
-//! threads gives the same bits. What is finished after `k` columns is the factor of the first `k` rows and
-//! columns, so that who runs out of time has a smaller problem solved.
+//! Right-looking: a diagonal tile is factored, the rows below it are solved, and their product is subtracted from the
+//! trailing matrix. Tiles have a fixed size and every cell is updated in a fixed order, so that the result is
+//! bit-identical for any number of threads. After `k` columns, the leading `k × k` block holds a finished factor, which
+//! is usable if the factorization is stopped there.
 
 use super::{Cholesky, solve_lower};
 use crate::Matrix;
@@ -16,22 +16,22 @@ use ndarray::ArrayView2;
 use rayon::prelude::*;
 
 /// Rows and columns of a tile.
-const TILE: usize = 256;
+const ROWS_PER_TILE: usize = 256;
 
 /// How far a factorization came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CholeskyProgress {
-    /// All of it.
+    /// The factor is complete.
     Complete,
-    /// The first rows and columns: then it was told to stop.
+    /// The factorization was stopped after so many rows and columns.
     Partial(usize),
-    /// The matrix is not positive definite, or not so far from it that rounding could tell.
+    /// The matrix is not numerically positive definite.
     Indefinite,
 }
 
-/// Puts the factor of a row-major symmetric matrix into its lower triangle, which is all that is read; what
-/// stands above the diagonal is of no meaning before and after. `go_on` is asked with the number of finished
-/// columns. Tiles on the diagonal are factored in double precision, whatever the cells are kept in.
+/// Replaces the lower triangle of a row-major symmetric matrix by its factor. Cells above the diagonal are neither read
+/// nor defined afterwards. `go_on` is called with the number of finished columns. Diagonal tiles are factored in double
+/// precision for any type of cells.
 ///
 /// # Panics
 /// If the matrix is not square.
@@ -41,11 +41,11 @@ pub fn cholesky_in_place<T: Float + ComplexField>(
     mut go_on: impl FnMut(usize) -> bool,
 ) -> CholeskyProgress {
     assert_eq!(a.len(), n * n, "a square matrix");
-    for first in (0..n).step_by(TILE) {
+    for first in (0..n).step_by(ROWS_PER_TILE) {
         if !go_on(first) {
             return CholeskyProgress::Partial(first);
         }
-        let last = (first + TILE).min(n);
+        let last = (first + ROWS_PER_TILE).min(n);
         let width = last - first;
         let own =
             Matrix::from_shape_fn((width, width), |(i, j)| a[(first + i) * n + first + j].into());
@@ -54,11 +54,13 @@ pub fn cholesky_in_place<T: Float + ComplexField>(
         for (i, row) in lower.chunks_exact(width).enumerate() {
             a[(first + i) * n + first..][..width].copy_from_slice(row);
         }
-        // The rows below, solved: X Lᵀ = A.
+        // The rows below solve X Lᵀ = A.
         let mut below = vec![T::default(); (n - last) * width];
         let rest = &mut a[last * n..];
-        below.par_chunks_mut(TILE * width).zip(rest.par_chunks_mut(TILE * n)).for_each(
-            |(below, rows)| {
+        below
+            .par_chunks_mut(ROWS_PER_TILE * width)
+            .zip(rest.par_chunks_mut(ROWS_PER_TILE * n))
+            .for_each(|(below, rows)| {
                 for (to, row) in below.chunks_exact_mut(width).zip(rows.chunks_exact(n)) {
                     to.copy_from_slice(&row[first..last]);
                 }
@@ -69,13 +71,12 @@ pub fn cholesky_in_place<T: Float + ComplexField>(
                 for (from, row) in below.chunks_exact(width).zip(rows.chunks_exact_mut(n)) {
                     row[first..last].copy_from_slice(from);
                 }
-            },
-        );
-        rest.par_chunks_mut(TILE * n).enumerate().for_each(|(k, rows)| {
-            let (from, some) = (k * TILE, rows.len() / n);
+            });
+        rest.par_chunks_mut(ROWS_PER_TILE * n).enumerate().for_each(|(k, rows)| {
+            let (from, some) = (k * ROWS_PER_TILE, rows.len() / n);
             let own = &below[from * width..(from + some) * width];
             let others = &below[..(from + some) * width];
-            // By columns and turned: the constructor by rows with a stride mixes up its strides (faer 0.24.4).
+            // By columns and transposed, because faer 0.24.4 confuses the strides in its row-wise constructor.
             let cells = &mut rows[last..];
             let to = MatMut::from_column_major_slice_with_stride_mut(cells, from + some, some, n);
             matmul(
@@ -91,22 +92,22 @@ pub fn cholesky_in_place<T: Float + ComplexField>(
     CholeskyProgress::Complete
 }
 
-/// The diagonal of `A⁻¹` from the factor of `A`, on all threads; `go_on` is asked now and then, and `None` is the
-/// answer to its no.
+/// The diagonal of `A⁻¹` from the factor of `A`, on all threads; `None` if `go_on`, which is called from time to time,
+/// returns false.
 pub fn inverse_diagonal(
     l: ArrayView2<'_, f64>,
     go_on: impl Fn() -> bool + Sync,
 ) -> Option<Vec<f64>> {
     let n = l.nrows();
-    let tiles: Option<Vec<Vec<f64>>> = (0..n.div_ceil(TILE))
+    let tiles: Option<Vec<Vec<f64>>> = (0..n.div_ceil(ROWS_PER_TILE))
         .into_par_iter()
         .map(|k| {
             if !go_on() {
                 return None;
             }
-            let first = k * TILE;
-            let (rest, width) = (n - first, TILE.min(n - first));
-            // L⁻¹ has nothing above its diagonal.
+            let first = k * ROWS_PER_TILE;
+            let (rest, width) = (n - first, ROWS_PER_TILE.min(n - first));
+            // L⁻¹ is lower triangular.
             let mut unit = vec![0.0; rest * width];
             (0..width).for_each(|j| unit[j * width + j] = 1.0);
             solve_tail(l, first, &mut unit, width);
@@ -120,20 +121,20 @@ pub fn inverse_diagonal(
     tiles.map(|tiles| tiles.concat())
 }
 
-/// `b ← L₂₂⁻¹ b` for what stands right of and below `first`, tile by tile, without a copy of `L`.
+/// `b ← L₂₂⁻¹ b` for the trailing block from `first` on, tile by tile, without a copy of `L`.
 fn solve_tail(l: ArrayView2<'_, f64>, first: usize, b: &mut [f64], width: usize) {
     let n = l.nrows();
-    for from in (first..n).step_by(TILE) {
-        let to = (from + TILE).min(n);
+    for from in (first..n).step_by(ROWS_PER_TILE) {
+        let to = (from + ROWS_PER_TILE).min(n);
         let (done, open) = b.split_at_mut((from - first) * width);
         let open = &mut open[..(to - from) * width];
         if from > first {
-            let told = l.slice(ndarray::s![from..to, first..from]).to_owned();
-            let told = told.as_slice().unwrap_or_default();
+            let product = l.slice(ndarray::s![from..to, first..from]).to_owned();
+            let product = product.as_slice().unwrap_or_default();
             matmul(
                 MatMut::from_row_major_slice_mut(open, to - from, width),
                 Accum::Add,
-                MatRef::from_row_major_slice(told, to - from, from - first),
+                MatRef::from_row_major_slice(product, to - from, from - first),
                 MatRef::from_row_major_slice(done, from - first, width),
                 -1.0,
                 Par::Seq,
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_give_the_factor_and_any_number_of_threads_the_same_bits() {
+    fn the_tiled_factor_is_right_for_any_number_of_threads() {
         for n in [1, 256, 257, 520] {
             let a = definite(n, 2);
             let run = |threads| {
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stopped_is_the_factor_of_the_first_rows() {
+    fn a_stopped_factorization_is_the_factor_of_the_leading_block() {
         let a = definite(530, 3);
         let mut cells = a.as_slice().unwrap().to_vec();
 

@@ -7,10 +7,10 @@ use faer::traits::ComplexField;
 use faer::{MatMut, MatRef, Par};
 use ndarray::ArrayView2;
 
-/// `b ← L⁻¹ b`, for row-major `b` of some width; what stands above the diagonal of `L` is not read.
+/// `b ← L⁻¹ b` for a row-major `b` of `width` columns; cells of `L` above the diagonal are not read.
 ///
 /// # Panics
-/// If the sizes do not fit.
+/// If the sizes do not match.
 pub fn solve_lower<T: ComplexField + Copy>(l: ArrayView2<'_, T>, b: &mut [T], width: usize) {
     with(l, b, width, |l, b| solve_lower_triangular_in_place(l, b, Par::Seq));
 }
@@ -18,7 +18,7 @@ pub fn solve_lower<T: ComplexField + Copy>(l: ArrayView2<'_, T>, b: &mut [T], wi
 /// `b ← L⁻ᵀ b`.
 ///
 /// # Panics
-/// If the sizes do not fit.
+/// If the sizes do not match.
 pub fn solve_lower_transposed<T: ComplexField + Copy>(
     l: ArrayView2<'_, T>,
     b: &mut [T],
@@ -27,10 +27,10 @@ pub fn solve_lower_transposed<T: ComplexField + Copy>(
     with(l, b, width, |l, b| solve_upper_triangular_in_place(l.transpose(), b, Par::Seq));
 }
 
-/// `b ← U⁻¹ b`; what stands below the diagonal of `U` is not read.
+/// `b ← U⁻¹ b`; cells of `U` below the diagonal are not read.
 ///
 /// # Panics
-/// If the sizes do not fit.
+/// If the sizes do not match.
 pub fn solve_upper(u: ArrayView2<'_, f64>, b: &mut [f64], width: usize) {
     with(u, b, width, |u, b| solve_upper_triangular_in_place(u, b, Par::Seq));
 }
@@ -38,7 +38,7 @@ pub fn solve_upper(u: ArrayView2<'_, f64>, b: &mut [f64], width: usize) {
 /// `b ← U⁻ᵀ b`.
 ///
 /// # Panics
-/// If the sizes do not fit.
+/// If the sizes do not match.
 pub fn solve_upper_transposed(u: ArrayView2<'_, f64>, b: &mut [f64], width: usize) {
     with(u, b, width, |u, b| solve_lower_triangular_in_place(u.transpose(), b, Par::Seq));
 }
@@ -50,7 +50,7 @@ fn with<T: ComplexField + Copy>(
     solve: impl FnOnce(MatRef<'_, T>, MatMut<'_, T>),
 ) {
     let n = a.nrows();
-    assert_eq!((a.ncols(), b.len()), (n, n * width), "a square system of as many rows");
+    assert_eq!((a.ncols(), b.len()), (n, n * width), "a square system with one row per row of b");
     if n == 0 || width == 0 {
         return;
     }

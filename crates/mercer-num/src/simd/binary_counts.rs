@@ -1,17 +1,17 @@
-//! Rows of ones and zeros: which ones they share, counted in bytes for many pairs of rows at a time.
+//! Counts of common ones of binary rows, in bytes, for many pairs of rows at a time.
 //!
-//! Whole numbers have no rounding, so every instruction set finds the same.
+//! Integer arithmetic is exact, so every instruction set gives the same result.
 
 use multiversion::multiversion;
 
-/// Rows that stand side by side in a table.
+/// Rows that are interleaved in a table.
 pub const INTERLEAVED_ROWS: usize = 64;
 
-/// For each of some rows, adds the lines of a table at the columns of its ones to its counts. `offsets` says where
-/// the ones of each row begin and end. What is more than a byte holds begins at zero again.
+/// For each row, adds the lines of a table at the columns of its ones to its counts. `offsets` has the start of the
+/// ones of each row and the end of the last. Counts wrap around at 256.
 ///
 /// # Panics
-/// If there are not as many counts as rows, or a column is outside of the table.
+/// If the numbers of counts and rows differ, or a column is outside of the table.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512bw", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn count_common_ones(
     offsets: &[usize],
@@ -19,7 +19,7 @@ pub fn count_common_ones(
     table: &[[u8; INTERLEAVED_ROWS]],
     counts: &mut [[u8; INTERLEAVED_ROWS]],
 ) {
-    assert_eq!(offsets.len(), counts.len() + 1, "a row each");
+    assert_eq!(offsets.len(), counts.len() + 1, "one row of counts per row");
     for (ends, counts) in offsets.windows(2).zip(counts) {
         let mut sums = *counts;
         for j in &columns[ends[0]..ends[1]] {
@@ -32,21 +32,21 @@ pub fn count_common_ones(
     }
 }
 
-/// Values that are looked up before they are written.
-const GATHERED: usize = 64;
+/// Values that are gathered before they are written.
+const VALUES_PER_GATHER: usize = 64;
 
-/// The values that belong to the counts of all rows with one of those that stand side by side.
+/// The values that belong to the counts of all rows with one of the interleaved rows.
 ///
-/// They are gathered first and written in one go: single values, written to memory that is far away, would fill
-/// the processor's queue of writes with few lines.
+/// They are gathered first and written contiguously: scattered single writes would fill the processor's store buffer
+/// with partly written cache lines.
 pub fn values_of_counts<T: Copy + Default>(
     counts: &[[u8; INTERLEAVED_ROWS]],
     side: usize,
     values: &[T; 256],
     out: &mut [T],
 ) {
-    let mut gathered = [T::default(); GATHERED];
-    for (out, counts) in out.chunks_mut(GATHERED).zip(counts.chunks(GATHERED)) {
+    let mut gathered = [T::default(); VALUES_PER_GATHER];
+    for (out, counts) in out.chunks_mut(VALUES_PER_GATHER).zip(counts.chunks(VALUES_PER_GATHER)) {
         for (value, counts) in gathered.iter_mut().zip(counts) {
             *value = values[usize::from(counts[side])];
         }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shared_marks_are_counted_for_every_pair() {
+    fn common_ones_are_counted_for_every_pair() {
         // Row i has the multiples of i + 1, the others those of k + 2.
         let (n, width) = (5, 60);
         let mut table = vec![[0; INTERLEAVED_ROWS]; width];

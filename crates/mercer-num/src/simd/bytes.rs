@@ -1,20 +1,20 @@
-//! Where bytes stand: the first look at a text, many bytes at a time.
+//! Vectorized search and classification of the bytes of a text.
 
-/// Writes the places of every `a` and `b` in `bytes` to `out` and says how many there are.
+/// Writes the positions of every `a` and `b` in `bytes` to `out` and returns their number.
 ///
 /// # Panics
 /// If `out` is shorter than `bytes`.
 pub fn positions_of_either(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
-    assert!(out.len() >= bytes.len(), "there is room for every byte");
+    assert!(out.len() >= bytes.len(), "space for one position per byte");
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2.
+        // SAFETY: AVX2 was detected.
         return unsafe { with_avx2(bytes, a, b, out) };
     }
     by_word(bytes, a, b, 0, out)
 }
 
-/// The specification, eight bytes at a time inside one word; places count from `base`.
+/// The specification, eight bytes at a time within a 64-bit word; positions count from `base`.
 fn by_word(bytes: &[u8], a: u8, b: u8, base: u32, out: &mut [u32]) -> usize {
     let (words, tail) = bytes.as_chunks::<8>();
     let (all_a, all_b) = (u64::from_ne_bytes([a; 8]), u64::from_ne_bytes([b; 8]));
@@ -47,7 +47,7 @@ fn zero_bytes(word: u64) -> u64 {
 }
 
 /// # Safety
-/// The machine must have AVX2.
+/// The processor must support AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1")]
 unsafe fn with_avx2(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
@@ -57,12 +57,12 @@ unsafe fn with_avx2(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
     let mut n = 0;
     let mut at = 0;
     for chunk in chunks {
-        // SAFETY: the chunk has 32 bytes, and the load asks for no alignment.
+        // SAFETY: the chunk has 32 bytes, and the load needs no alignment.
         let x = unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) };
         let either = _mm256_or_si256(_mm256_cmpeq_epi8(x, all_a), _mm256_cmpeq_epi8(x, all_b));
         let mut found = _mm256_movemask_epi8(either) as u32;
         while found != 0 {
-            // SAFETY: no more places than bytes are found, and there is room for every byte.
+            // SAFETY: there are at most as many positions as bytes, and `out` has space for every byte.
             unsafe { *out.get_unchecked_mut(n) = at + found.trailing_zeros() };
             n += 1;
             found &= found - 1;
@@ -72,7 +72,7 @@ unsafe fn with_avx2(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
     n + by_word(tail, a, b, at, &mut out[n..])
 }
 
-/// What 64 bytes are, a bit for each, the first lowest.
+/// The classes of 64 bytes as bit sets, the first byte in the lowest bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByteClasses {
     /// Letters and digits of ASCII, and underscores.
@@ -81,17 +81,16 @@ pub struct ByteClasses {
     pub non_ascii: u64,
 }
 
-/// Writes what every 64 bytes are to `out` and says how many entries that takes; the last has no bits behind
-/// the last byte.
+/// Writes the classes of every 64 bytes to `out` and returns the number of entries; bits behind the last byte are zero.
 ///
 /// # Panics
-/// If `out` has no room for them.
+/// If `out` is too short.
 pub fn classify_bytes(bytes: &[u8], out: &mut [ByteClasses]) -> usize {
     let n = bytes.len().div_ceil(64);
     let out = &mut out[..n];
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2.
+        // SAFETY: AVX2 was detected.
         unsafe { classify_with_avx2(bytes, out) };
         return n;
     }
@@ -113,23 +112,23 @@ fn classify_chunk(bytes: &[u8]) -> ByteClasses {
 }
 
 /// # Safety
-/// The machine must have AVX2.
+/// The processor must support AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn classify_with_avx2(bytes: &[u8], out: &mut [ByteClasses]) {
     use std::arch::x86_64::*;
     let all = |byte: u8| _mm256_set1_epi8(byte as i8);
     let half = |half: &[u8; 32]| {
-        // SAFETY: the half has 32 bytes, and the load asks for no alignment.
+        // SAFETY: the half has 32 bytes, and the load needs no alignment.
         let x = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
-        // Unsigned bytes from a first one on, so many in a row: what is below wraps around to above.
-        let among = |x: __m256i, first: u8, n: u8| {
+        // Whether unsigned bytes lie in a range: bytes below its start wrap around to large values.
+        let in_range = |x: __m256i, first: u8, n: u8| {
             let from_first = _mm256_sub_epi8(x, all(first));
             _mm256_cmpeq_epi8(_mm256_min_epu8(from_first, all(n - 1)), from_first)
         };
-        // A bit makes capitals small; no byte but letters comes among the letters by it.
-        let letters = among(_mm256_or_si256(x, all(0x20)), b'a', 26);
-        let digits = among(x, b'0', 10);
+        // Setting one bit converts upper to lower case, and maps no other byte to a letter.
+        let letters = in_range(_mm256_or_si256(x, all(0x20)), b'a', 26);
+        let digits = in_range(x, b'0', 10);
         let words = _mm256_or_si256(letters, digits);
         let words = _mm256_or_si256(words, _mm256_cmpeq_epi8(x, all(b'_')));
         let bits = |x: __m256i| u64::from(_mm256_movemask_epi8(x) as u32);
@@ -155,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_byte_is_what_the_specification_says() {
+    fn every_byte_has_the_class_of_the_specification() {
         let bytes: Vec<u8> = (0..=255).chain(0..=70).collect();
         let mut out = [ByteClasses::default(); 6];
 
@@ -172,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_way_finds_the_same_places(text in prop::collection::vec(0u8..6, 0..200)) {
+        fn every_implementation_finds_the_same_positions(text in prop::collection::vec(0u8..6, 0..200)) {
             let plain: Vec<u32> = (text.iter().enumerate())
                 .filter(|(_, byte)| **byte == 1 || **byte == 4)
                 .map(|(i, _)| i as u32)
@@ -186,7 +185,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_that_differ_in_one_bit_are_told_apart(a: u8, b: u8, text: Vec<u8>) {
+        fn bytes_that_differ_in_one_bit_are_distinguished(a: u8, b: u8, text: Vec<u8>) {
             let mut out = vec![0; text.len()];
             let n = by_word(&text, a, b, 0, &mut out);
             let plain = text.iter().filter(|byte| **byte == a || **byte == b).count();

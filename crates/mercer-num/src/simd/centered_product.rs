@@ -1,27 +1,27 @@
-//! Rows seen from a center, multiplied by a table of a few columns: `(x − center) · table`.
+//! Products of centered rows with a table of a few columns: `(x − center) · table`.
 //!
-//! A product of matrices packs both sides and wants the differences written out first. Here rows stay where
-//! they lie and are read once; sums of three rows by up to twelve columns stay in registers. Every sum runs over
-//! the columns of the rows in their order, so a row has the same bits alone and in company, on every
-//! instruction set. Wide rows seen from zero go one at a time, and places of four zeros are passed over.
+//! A general matrix product packs both operands and needs the differences in memory. Here rows are read once in place;
+//! the sums of three rows by up to twelve columns stay in registers. Every sum runs over the columns of a row in their
+//! order, so that a row has the same bits in blocks of any size and on every instruction set. Wide rows that are not
+//! centered are processed one at a time, and blocks of four zeros are skipped.
 
 use super::nonzero::{MAX_BLOCKS, MAX_CELLS, nonzero_block_indices};
 use crate::memory::prefetch_line;
 use multiversion::multiversion;
 use std::ops::Range;
 
-/// Rows that go through a strip together. A product and its sum are two operations here, so three rows by
-/// twelve columns are what fits into sixteen registers.
+/// Rows that are multiplied with a strip at once. A product and its sum are two operations here, so three rows by
+/// twelve columns fill the sixteen registers.
 const ROWS_PER_TILE: usize = 3;
 /// Columns of a table whose sums stay in registers.
 const STRIP_COLUMNS: usize = 12;
-/// Rows of fewer cells are multiplied as they are: to look for zeros takes as long as to pass them over saves.
+/// In narrower rows, the search for zeros takes as long as skipping them saves.
 const MIN_ZERO_SKIPPING_COLUMNS: usize = 64;
-/// Rows whose squares are summed together.
+/// Rows whose squared norms are computed at once.
 const ROWS_PER_NORM_TILE: usize = 4;
 
-/// A table in the order in which [`add_centered_times`] reads it: strips of twelve columns, the last of them
-/// filled up with zeros to whole vectors.
+/// A table in the order in which [`add_centered_times`] reads it: strips of twelve columns, the last padded with zeros
+/// to whole vectors.
 #[derive(Clone, Debug)]
 pub struct ColumnStrips {
     outputs: usize,
@@ -29,7 +29,7 @@ pub struct ColumnStrips {
 }
 
 impl ColumnStrips {
-    /// The table of so many rows and columns whose cell in row `j` and column `k` is `cell(j, k)`.
+    /// The table of `width` rows and `outputs` columns with `cell(j, k)` in row `j` and column `k`.
     pub fn new(width: usize, outputs: usize, cell: impl Fn(usize, usize) -> f64) -> ColumnStrips {
         let padded = outputs.next_multiple_of(4);
         let mut cells = Vec::with_capacity(width * padded);
@@ -43,19 +43,18 @@ impl ColumnStrips {
     }
 }
 
-/// `out += (block − center) · table`: a row of `out` for each of the row-major `block`; the table has one row for
-/// each of its columns.
+/// `out += (block − center) · table` for a row-major `block`; the table has one row per column of the block.
 ///
 /// # Panics
-/// If the lengths do not fit.
+/// If the lengths do not match.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn add_centered_times(block: &[f64], center: &[f64], table: &ColumnStrips, out: &mut [f64]) {
     let (width, outputs) = (center.len(), table.outputs);
     if width == 0 || out.is_empty() {
         return;
     }
-    assert_eq!(out.len() * width, block.len() * outputs, "an answer for every row and column");
-    assert_eq!(table.cells.len(), width * outputs.next_multiple_of(4), "a row for every column");
+    assert_eq!(out.len() * width, block.len() * outputs, "one result per row and column");
+    assert_eq!(table.cells.len(), width * outputs.next_multiple_of(4), "one row per column");
     if width >= MIN_ZERO_SKIPPING_COLUMNS && center.iter().all(|m| *m == 0.0) {
         for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
             add_sparse_row(&block[i * width..], width, table, out);
@@ -97,7 +96,7 @@ fn add_strip<const R: usize, const N: usize>(
     let mut sums = [[0.0; N]; R];
     for (sums, out) in sums.iter_mut().zip(out.chunks_exact(outputs)) {
         let out = &out[columns.clone()];
-        // A whole strip is copied in a few instructions, where a length known only now takes a call.
+        // A full strip is copied by a few instructions; a variable length needs a call.
         match out.first_chunk() {
             Some(whole) => *sums = *whole,
             None => sums.iter_mut().zip(out).for_each(|(sum, out)| *sum = *out),
@@ -128,42 +127,41 @@ fn sum_products<const R: usize, const N: usize>(
     for (j, (m, weights)) in center.iter().zip(table.chunks_exact(outputs)).enumerate() {
         let weights = &weights[first..first + N];
         for r in 0..R {
-            let apart = rows[r][j] - m;
+            let deviation = rows[r][j] - m;
             for k in 0..N {
-                sums[r][k] += apart * weights[k];
+                sums[r][k] += deviation * weights[k];
             }
         }
     }
 }
 
-/// `out += row · table` for the first row of a block, without the places where four cells are zero. Which those are
-/// is found first, so that the sums stay in registers.
+/// `out += row · table` for the first row of a block, without blocks of four zeros. The nonzero blocks are located
+/// first, so that the sums stay in registers.
 #[inline(always)]
 fn add_sparse_row(block: &[f64], width: usize, table: &ColumnStrips, out: &mut [f64]) {
-    let mut places = [0; MAX_BLOCKS];
+    let mut blocks = [0; MAX_BLOCKS];
     for first in (0..width).step_by(MAX_CELLS) {
         let (cells, behind) = block[first..].split_at(MAX_CELLS.min(width - first));
-        let n = nonzero_block_indices(cells, &mut places);
-        let places = &places[..n];
+        let n = nonzero_block_indices(cells, &mut blocks);
+        let blocks = &blocks[..n];
         let strips = table.cells.chunks(STRIP_COLUMNS * width).zip(out.chunks_mut(STRIP_COLUMNS));
         for (strip, out) in strips {
             match out.len() {
-                9.. => add_sparse_strip::<12>(cells, behind, places, &strip[first * 12..], out),
-                5.. => add_sparse_strip::<8>(cells, behind, places, &strip[first * 8..], out),
-                _ => add_sparse_strip::<4>(cells, behind, places, &strip[first * 4..], out),
+                9.. => add_sparse_strip::<12>(cells, behind, blocks, &strip[first * 12..], out),
+                5.. => add_sparse_strip::<8>(cells, behind, blocks, &strip[first * 8..], out),
+                _ => add_sparse_strip::<4>(cells, behind, blocks, &strip[first * 4..], out),
             }
         }
     }
 }
 
-/// Cells of even and of odd places are summed apart, so that a sum does not wait for the one before it. What stands
-/// behind these cells is on its way from memory meanwhile, some of it with every place: all at once would hold up
-/// the sums.
+/// Even and odd blocks are summed separately, so that additions are independent. The following cells are prefetched
+/// meanwhile, a few with every block: all at once would delay the sums.
 #[inline(always)]
 fn add_sparse_strip<const N: usize>(
     cells: &[f64],
     behind: &[f64],
-    places: &[u16],
+    blocks: &[u16],
     strip: &[f64],
     out: &mut [f64],
 ) {
@@ -171,8 +169,8 @@ fn add_sparse_strip<const N: usize>(
     let (weights, _) = strip.as_chunks::<N>();
     let (by_fours, _) = weights.as_chunks::<4>();
     let [mut even, mut odd] = [[0.0; N]; 2];
-    for (n, at) in places.iter().enumerate() {
-        // Sixteen cells with every place: two lines of cache.
+    for (n, at) in blocks.iter().enumerate() {
+        // Sixteen cells per block: two cache lines.
         prefetch_line(behind, n << 4);
         prefetch_line(behind, n << 4 | 8);
         let ([a, b, c, d], weights) = (fours[*at as usize], &by_fours[*at as usize]);
@@ -195,17 +193,17 @@ fn add_sparse_strip<const N: usize>(
     }
 }
 
-/// `out[i] += ‖(block[i] − center) · table‖²`, without the products being written.
+/// `out[i] += ‖(block[i] − center) · table‖²`, without storing the products.
 ///
 /// # Panics
-/// If the lengths do not fit.
+/// If the lengths do not match.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn add_centered_squared_norms(block: &[f64], center: &[f64], table: &[f64], out: &mut [f64]) {
     let width = center.len();
     if width == 0 || out.is_empty() || table.is_empty() {
         return;
     }
-    assert_eq!(block.len(), width * out.len(), "an answer for every row");
+    assert_eq!(block.len(), width * out.len(), "one result per row");
     let outputs = table.len() / width;
     let mut first = 0;
     while first < outputs {
@@ -218,8 +216,8 @@ pub fn add_centered_squared_norms(block: &[f64], center: &[f64], table: &[f64], 
     }
 }
 
-/// Adds the squares along `N` columns of the table; says how many that were. Of a triangle, those that stand first
-/// have nothing in its last rows, which are not read.
+/// Adds the squares along `N` columns of the table and returns `N`. The last rows of the first columns of a triangle
+/// are zero and are not read.
 #[inline(always)]
 fn add_squares_along<const N: usize>(
     block: &[f64],
@@ -259,7 +257,7 @@ fn add_squares<const R: usize, const N: usize>(
     }
 }
 
-/// `sums += weight · row`, and marks in `changes` the columns in which the row has other bits than `first`.
+/// `sums += weight · row`; records in `changes` the columns in which the row differs in its bits from `first`.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn add_and_mark_changes(
     row: &[f64],
@@ -290,7 +288,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn products_and_squares_equal_the_plain_loops_to_the_bit(
+        fn products_and_squares_equal_the_scalar_loops_to_the_bit(
             cells in prop::collection::vec(-1e3..1e3, 7 * 9),
             center in prop::collection::vec(-1e3..1e3, 9),
             numbers in prop::collection::vec(-1e3..1e3, 9 * 31),
@@ -318,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_that_are_passed_over_change_nothing() {
+    fn skipped_zeros_do_not_change_the_result() {
         for width in [3, MIN_ZERO_SKIPPING_COLUMNS, MIN_ZERO_SKIPPING_COLUMNS + 23, MAX_CELLS + 9] {
             let cell = |i: usize| if i % 11 < 7 { 0.0 } else { (i as f64).sin() };
             let cells: Vec<f64> = (0..5 * width).map(cell).collect();
@@ -348,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_in_company_has_the_squares_it_has_alone() {
+    fn squared_norms_do_not_depend_on_the_block_size() {
         let cells: Vec<f64> = (0..5 * 3).map(|i| (f64::from(i) * 0.7).sin()).collect();
         let table: Vec<f64> = (0..3 * 11).map(|i| (f64::from(i) * 1.3).cos()).collect();
         let mut together = [0.0; 5];
@@ -362,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn squares_along_a_triangle_are_those_of_the_whole() {
+    fn squared_norms_for_a_triangle_equal_those_of_the_full_matrix() {
         let (n, width) = (6, 19);
         let cells: Vec<f64> = (0..n * width).map(|i| (i as f64 * 0.7).sin()).collect();
         let center: Vec<f64> = (0..width).map(|i| (i as f64 * 0.3).cos()).collect();
@@ -380,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_change_are_marked() {
+    fn varying_columns_are_recorded() {
         let (mut sums, mut changes) = ([1.0, 0.0, 0.0], [0; 3]);
 
         add_and_mark_changes(&[2.0, 5.0, 0.0], 0.5, &[2.0, 4.0, 0.0], &mut sums, &mut changes);

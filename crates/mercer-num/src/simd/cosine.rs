@@ -1,36 +1,35 @@
-//! Cosines of many numbers.
+//! Vectorized cosines.
 //!
-//! `cos x = (−1)ⁿ sin r` with `n` the whole number next to `x/π + ½` and `r = x − (n − ½)π`, and a
-//! polynomial for `sin r`, `|r| ≤ π/2`: near a zero of the cosine `r` is small and keeps its digits. As in
-//! [`exp`](super::exp), nothing is fused, so every instruction set gives the same bits; the functions of
-//! one number are the specification of the loops.
+//! `cos x = (−1)ⁿ sin r` with the integer `n` nearest to `x/π + ½` and `r = x − (n − ½)π`, and a polynomial for `sin
+//! r`, `|r| ≤ π/2`: near a zero of the cosine, `r` is small and accurate. As in [`exp`](super::exp), no operations are
+//! fused, so every instruction set gives the same bits; the scalar functions are the specification of the loops.
 
 use multiversion::multiversion;
 
-/// Numbers up to this size are reduced by multiples of π in three parts, of which two are exact.
-const LIMIT_SINGLE: f32 = 1e4;
-const LIMIT_DOUBLE: f64 = 1e7;
-/// Numbers looked at together: one that is too large sends its neighbors the long way.
-const CHUNK: usize = 512;
+/// Arguments up to this magnitude are reduced by multiples of π in three parts, two of which are exact.
+const MAX_ARGUMENT_SINGLE: f32 = 1e4;
+const MAX_ARGUMENT_DOUBLE: f64 = 1e7;
+/// Values per block: one large argument sends its block to the standard library.
+const VALUES_PER_BLOCK: usize = 512;
 
 /// `cos x` in single precision, within 1.5e-7.
 #[inline(always)]
 pub fn cos_single(x: f32) -> f32 {
-    if x.abs() <= LIMIT_SINGLE { near_single(x) } else { cos_double(f64::from(x)) as f32 }
+    if x.abs() <= MAX_ARGUMENT_SINGLE { near_single(x) } else { cos_double(f64::from(x)) as f32 }
 }
 
 /// `cos x` in double precision, within 4e-16.
 #[inline(always)]
 pub fn cos_double(x: f64) -> f64 {
-    if x.abs() <= LIMIT_DOUBLE { near_double(x) } else { libm::cos(x) }
+    if x.abs() <= MAX_ARGUMENT_DOUBLE { near_double(x) } else { libm::cos(x) }
 }
 
 #[inline(always)]
 fn near_single(x: f32) -> f32 {
-    const ONES: f32 = 12_582_912.0;
+    const ROUNDING_SHIFT: f32 = 12_582_912.0;
     const PI: [f32; 3] = [3.140_625, 9.675_026e-4, 1.509_958e-7];
-    let t = (x * std::f32::consts::FRAC_1_PI + 0.5) + ONES;
-    let m = (t - ONES) - 0.5;
+    let t = (x * std::f32::consts::FRAC_1_PI + 0.5) + ROUNDING_SHIFT;
+    let m = (t - ROUNDING_SHIFT) - 0.5;
     let r = ((x - m * PI[0]) - m * PI[1]) - m * PI[2];
     let z = r * r;
     // ±1/k! for k = 13 down to 3: the next term is below 7e-10.
@@ -45,11 +44,11 @@ fn near_single(x: f32) -> f32 {
 
 #[inline(always)]
 fn near_double(x: f64) -> f64 {
-    const ONES: f64 = 6_755_399_441_055_744.0;
+    const ROUNDING_SHIFT: f64 = 6_755_399_441_055_744.0;
     const PI: [f64; 3] =
         [3.141_592_651_605_606, 1.984_187_158_327_044_3e-9, 1.034_036_596_358_821e-18];
-    let t = (x * std::f64::consts::FRAC_1_PI + 0.5) + ONES;
-    let m = (t - ONES) - 0.5;
+    let t = (x * std::f64::consts::FRAC_1_PI + 0.5) + ROUNDING_SHIFT;
+    let m = (t - ROUNDING_SHIFT) - 0.5;
     let r = ((x - m * PI[0]) - m * PI[1]) - m * PI[2];
     let z = r * r;
     // ±1/k! for k = 21 down to 3: the next term is below 2e-18.
@@ -66,20 +65,20 @@ fn near_double(x: f64) -> f64 {
     f64::from_bits(value.to_bits() ^ (t.to_bits() << 63))
 }
 
-macro_rules! waves {
-    ($T:ty, $waves:ident, $near:ident, $cos:ident, $limit:expr) => {
+macro_rules! cosine_loops {
+    ($T:ty, $cosines:ident, $near:ident, $cos:ident, $limit:expr) => {
         /// `x[j] ← scale · cos(x[j] + phases[j])`.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $waves(x: &mut [$T], phases: &[$T], scale: $T) {
-            for (x, phases) in x.chunks_mut(CHUNK).zip(phases.chunks(CHUNK)) {
+        pub fn $cosines(x: &mut [$T], phases: &[$T], scale: $T) {
+            for (x, phases) in x.chunks_mut(VALUES_PER_BLOCK).zip(phases.chunks(VALUES_PER_BLOCK)) {
                 let mut near = true;
                 for (x, phase) in x.iter_mut().zip(phases) {
                     *x += phase;
-                    // A number that is none is not near either.
+                    // False for NaN.
                     near &= x.abs() <= $limit;
                 }
                 if near {
@@ -92,15 +91,15 @@ macro_rules! waves {
     };
 }
 
-waves!(f32, scaled_cosines_single, near_single, cos_single, LIMIT_SINGLE);
-waves!(f64, scaled_cosines_double, near_double, cos_double, LIMIT_DOUBLE);
+cosine_loops!(f32, scaled_cosines_single, near_single, cos_single, MAX_ARGUMENT_SINGLE);
+cosine_loops!(f64, scaled_cosines_double, near_double, cos_double, MAX_ARGUMENT_DOUBLE);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn cosines_are_right_to_a_few_units_of_one() {
+    fn cosines_are_accurate_to_a_few_units_of_one() {
         for i in -200_000..=200_000 {
             let x = f64::from(i) * 0.017 + 1e-7 * f64::from(i % 977);
             assert!((cos_double(x) - libm::cos(x)).abs() <= 4e-16, "cos {x}");
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_of_the_cosine_keeps_its_digits() {
+    fn cosines_near_a_zero_are_accurate() {
         for k in [0, 1, 7, 1000] {
             let x = (f64::from(k) + 0.5) * std::f64::consts::PI;
             let expected = libm::cos(x);
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loops_give_the_bits_of_one_number_at_a_time() {
+    fn the_loops_equal_the_scalar_functions_to_the_bit() {
         let mut x: Vec<f64> = (0..1500).map(|i| 0.37 * f64::from(i) - 99.0).collect();
         x[700] = 3e9;
         let phases: Vec<f64> = (0..1500).map(|i| 0.004 * f64::from(i)).collect();

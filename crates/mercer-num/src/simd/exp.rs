@@ -1,8 +1,8 @@
-//! Exponentials of many numbers, and the kernel values that are made with them.
+//! Vectorized exponentials and kernel values.
 //!
-//! `eˣ = 2ⁿ eʳ` with `n` the whole number next to `x / ln 2`, and a polynomial for `eʳ`, `|r| ≤ ½ ln 2`.
-//! As in [`simd`](super), nothing is fused, so every instruction set gives the same bits; the
-//! functions of one number are the specification of the loops.
+//! `eˣ = 2ⁿ eʳ` with the integer `n` nearest to `x / ln 2`, and a polynomial for `eʳ`, `|r| ≤ ½ ln 2`. As in
+//! [`simd`](super), no operations are fused, so every instruction set gives the same bits; the scalar functions are the
+//! specification of the loops.
 
 use multiversion::multiversion;
 
@@ -11,13 +11,13 @@ use multiversion::multiversion;
 /// The polynomial is that of the Cephes library (Moshier 1989).
 #[inline(always)]
 pub fn exp_single(x: f32) -> f32 {
-    /// A number whose last bits count ones.
-    const ONES: f32 = 12_582_912.0;
-    /// The front of ln 2, short enough that its multiples are exact, and the rest.
+    /// Adding this number rounds to an integer in the last bits.
+    const ROUNDING_SHIFT: f32 = 12_582_912.0;
+    /// A leading part of ln 2 with so few bits that its multiples are exact, and the rest.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
     let top = if x > 88.3 { 88.3 } else { x };
-    let t = top * std::f32::consts::LOG2_E + ONES;
-    let n = t - ONES;
+    let t = top * std::f32::consts::LOG2_E + ROUNDING_SHIFT;
+    let n = t - ROUNDING_SHIFT;
     let r = (top - n * LN_2[0]) - n * LN_2[1];
     let p = 1.987_569_1e-4 * r + 1.398_199_9e-3;
     let p = p * r + 8.333_452e-3;
@@ -32,14 +32,14 @@ pub fn exp_single(x: f32) -> f32 {
 /// `eˣ` in double precision, within two units in the last place; zero below `-708`.
 #[inline(always)]
 pub fn exp_double(x: f64) -> f64 {
-    const ONES: f64 = 6_755_399_441_055_744.0;
+    const ROUNDING_SHIFT: f64 = 6_755_399_441_055_744.0;
     const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
     let top = if x > 709.0 { 709.0 } else { x };
-    let t = top * std::f64::consts::LOG2_E + ONES;
-    let n = t - ONES;
+    let t = top * std::f64::consts::LOG2_E + ROUNDING_SHIFT;
+    let n = t - ROUNDING_SHIFT;
     let r = (top - n * LN_2[0]) - n * LN_2[1];
-    // 1/k! down to k = 2: the terms beyond r¹³ are below half a unit. In pairs, and pairs of those (Estrin 1960): a
-    // sum from the highest power on waits for every step before the next.
+    // 1/k! down to k = 2: the terms beyond r¹³ are below half a unit. Evaluated in pairs (Estrin 1960), because the
+    // steps of Horner's method depend on each other.
     let (s, q) = (r * r, (r * r) * (r * r));
     let [p12, p10, p8, p6, p4, p2] = [
         1.605_904_383_682_161_3e-10 * r + 2.087_675_698_786_81e-9,
@@ -56,8 +56,8 @@ pub fn exp_double(x: f64) -> f64 {
 }
 
 macro_rules! kernel_loops {
-    ($T:ty, $exp:ident, $each:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident) => {
-        /// Every number becomes its exponential.
+    ($T:ty, $exp:ident, $each:ident, $gaussian:ident, $polynomial:ident, $sigmoid:ident, $l1:ident, $chi_squared:ident) => {
+        /// `x ← exp(x)`.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
@@ -69,14 +69,14 @@ macro_rules! kernel_loops {
             }
         }
 
-        /// `out[j] = exp(−gamma · max(0, own + others[j] − 2 dots[j]))`: the Gaussian kernel of one row
-        /// with many, from their inner products and squared lengths.
+        /// `out[j] = exp(−gamma · max(0, own + others[j] − 2 dots[j]))`: the Gaussian kernel of one row with many, from
+        /// inner products and squared norms.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $gaussians(dots: &[$T], own: $T, others: &[$T], gamma: $T, out: &mut [$T]) {
+        pub fn $gaussian(dots: &[$T], own: $T, others: &[$T], gamma: $T, out: &mut [$T]) {
             for ((out, dot), other) in out.iter_mut().zip(dots).zip(others) {
                 let square = (own + other) - 2.0 * dot;
                 let square = if square > 0.0 { square } else { 0.0 };
@@ -84,15 +84,15 @@ macro_rules! kernel_loops {
             }
         }
 
-        /// `out[j] = (gamma · dots[j] + constant)ᵈᵉᵍʳᵉᵉ`, by repeated squaring.
+        /// `out[j] = (gamma · dots[j] + coef0)ᵈᵉᵍʳᵉᵉ`, by repeated squaring.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $powers(dots: &[$T], gamma: $T, constant: $T, degree: u32, out: &mut [$T]) {
+        pub fn $polynomial(dots: &[$T], gamma: $T, coef0: $T, degree: u32, out: &mut [$T]) {
             for (out, dot) in out.iter_mut().zip(dots) {
-                let (mut base, mut left, mut value) = (gamma * dot + constant, degree, 1.0);
+                let (mut base, mut left, mut value) = (gamma * dot + coef0, degree, 1.0);
                 while left > 0 {
                     if left & 1 == 1 {
                         value *= base;
@@ -104,15 +104,15 @@ macro_rules! kernel_loops {
             }
         }
 
-        /// `out[j] = tanh(gamma · dots[j] + constant)`.
+        /// `out[j] = tanh(gamma · dots[j] + coef0)`.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $tanhs(dots: &[$T], gamma: $T, constant: $T, out: &mut [$T]) {
+        pub fn $sigmoid(dots: &[$T], gamma: $T, coef0: $T, out: &mut [$T]) {
             for (out, dot) in out.iter_mut().zip(dots) {
-                let x = gamma * dot + constant;
+                let x = gamma * dot + coef0;
                 let small = $exp(-2.0 * x.abs());
                 let value = (1.0 - small) / (1.0 + small);
                 *out = if x < 0.0 { -value } else { value };
@@ -125,7 +125,7 @@ macro_rules! kernel_loops {
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $absolute(a: &[$T], b: &[$T]) -> $T {
+        pub fn $l1(a: &[$T], b: &[$T]) -> $T {
             let mut lanes = [0.0; 8];
             let ((a, a_tail), (b, b_tail)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
             for (a, b) in a.iter().zip(b) {
@@ -139,13 +139,13 @@ macro_rules! kernel_loops {
             lanes.iter().sum()
         }
 
-        /// `Σⱼ (aⱼ − bⱼ)² / (aⱼ + bⱼ)` of numbers of at least zero, in eight lanes; zero over zero is zero.
+        /// `Σⱼ (aⱼ − bⱼ)² / (aⱼ + bⱼ)` of nonnegative values, in eight lanes; 0/0 counts as zero.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $chi(a: &[$T], b: &[$T]) -> $T {
+        pub fn $chi_squared(a: &[$T], b: &[$T]) -> $T {
             let term = |a: $T, b: $T| {
                 let (d, s) = (a - b, a + b);
                 if s > 0.0 { d * d / s } else { 0.0 }
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponentials_are_right_to_two_units_in_the_last_place() {
+    fn exponentials_are_accurate_to_two_units_in_the_last_place() {
         for i in -70_000..=70_000 {
             let x = f64::from(i) * 0.01;
             let (found, expected) = (exp_double(x), x.exp());
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loops_give_the_bits_of_one_number_at_a_time() {
+    fn the_loops_equal_the_scalar_functions_to_the_bit() {
         let x: Vec<f32> = (0..1000).map(|i| -0.01 * i as f32).collect();
         let wide: Vec<f64> = x.iter().map(|v| f64::from(*v)).collect();
         let (mut single, mut double) = (x.clone(), wide.clone());
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn kernel_values_by_hand() {
-        // Rows (1, 2) and (3, 0): inner product 3, squared lengths 5 and 9, distance² 8.
+        // Rows (1, 2) and (3, 0): inner product 3, squared norms 5 and 9, squared distance 8.
         let mut out = [0.0];
         gaussian_kernel_double(&[3.0], 5.0, &[9.0], 0.25, &mut out);
         assert!((out[0] - (-2.0f64).exp()).abs() < 1e-15);

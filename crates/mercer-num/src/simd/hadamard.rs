@@ -1,32 +1,36 @@
-//! Walsh and Hadamard's transform: sums and differences of numbers, of sums of them, and so on.
+//! The fast Walsh-Hadamard transform.
 //!
-//! The loops of plain numbers are the specification. Where registers hold several, steps within one are shuffles, which no
-//! compiler finds by itself; they add the same numbers in the same order.
+//! The scalar loops are the specification. Steps within a SIMD register are shuffles, which compilers do not generate
+//! by themselves; they add the same values in the same order.
 
-/// The fewest numbers that are turned: enough for eight registers.
+/// The minimum length of a transform: enough for eight registers.
 pub const MIN_LENGTH: usize = 64;
 
-macro_rules! turn {
-    ($turn:ident, $plain:ident, $hadamard:ident, $wide:path, $T:ty) => {
-        /// `out ← H D₃ H D₂ H D₁ x`, `D` being signs and `H` the matrix of signs with `HHᵀ = nI`; zeros stand behind
-        /// `x`. One row at a time: a row of two thousand numbers stays in the nearest cache from the first step to
-        /// the last.
+macro_rules! hadamard_transform {
+    ($rotate:ident, $scalar:ident, $hadamard:ident, $wide:path, $T:ty) => {
+        /// `out ← H D₃ H D₂ H D₁ x` with diagonal matrices `D` of signs and the Hadamard matrix `H`, `HHᵀ = nI`; `x` is
+        /// padded with zeros. One row at a time: a row of two thousand values stays in the first-level cache for all
+        /// steps.
         ///
         /// # Panics
-        /// If the length of `out` is no power of two, at least [`MIN_LENGTH`], or there are not as many signs, three times.
-        pub fn $turn(x: &[$T], signs: &[$T], out: &mut [$T]) {
+        /// Unless the length of `out` is a power of two of at least [`MIN_LENGTH`] and there are three times as many
+        /// signs.
+        pub fn $rotate(x: &[$T], signs: &[$T], out: &mut [$T]) {
             let n = out.len();
-            assert!(n.is_power_of_two() && n >= MIN_LENGTH, "a power of two, not too small");
-            assert_eq!(signs.len(), 3 * n, "three signs each");
+            assert!(
+                n.is_power_of_two() && n >= MIN_LENGTH,
+                "a power of two of at least MIN_LENGTH"
+            );
+            assert_eq!(signs.len(), 3 * n, "three signs per element");
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") {
-                // SAFETY: the instructions are there.
+                // SAFETY: the instructions were detected.
                 return unsafe { $wide(x, signs, out) };
             }
-            $plain(x, signs, out);
+            $scalar(x, signs, out);
         }
 
-        fn $plain(x: &[$T], signs: &[$T], out: &mut [$T]) {
+        fn $scalar(x: &[$T], signs: &[$T], out: &mut [$T]) {
             let (front, rest) = out.split_at_mut(x.len());
             for ((out, x), sign) in front.iter_mut().zip(x).zip(signs) {
                 *out = x * sign;
@@ -41,7 +45,7 @@ macro_rules! turn {
             }
         }
 
-        /// `x ← Hx`: pairs that are farthest apart first.
+        /// `x ← Hx`, the largest stride first.
         fn $hadamard(x: &mut [$T]) {
             let mut half = x.len() / 2;
             while half > 0 {
@@ -57,20 +61,32 @@ macro_rules! turn {
     };
 }
 
-turn!(hadamard_rotate_single, plain_single, hadamard_single, wide::hadamard_rotate_single, f32);
-turn!(hadamard_rotate_double, plain_double, hadamard_double, wide::hadamard_rotate_double, f64);
+hadamard_transform!(
+    hadamard_rotate_single,
+    scalar_single,
+    hadamard_single,
+    wide::hadamard_rotate_single,
+    f32
+);
+hadamard_transform!(
+    hadamard_rotate_double,
+    scalar_double,
+    hadamard_double,
+    wide::hadamard_rotate_double,
+    f64
+);
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use std::arch::x86_64::*;
 
-    macro_rules! turn {
+    macro_rules! hadamard_transform {
         (
-            $turn:ident, $hadamard:ident, $far:ident, $near:ident, $between:ident, $T:ty, $V:ty, $LANES:literal,
+            $rotate:ident, $hadamard:ident, $between_distant:ident, $between_adjacent:ident, $between:ident, $T:ty, $V:ty, $LANES:literal,
             $zero:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident, $within:ident
         ) => {
             #[target_feature(enable = "avx2")]
-            pub fn $turn(x: &[$T], signs: &[$T], out: &mut [$T]) {
+            pub fn $rotate(x: &[$T], signs: &[$T], out: &mut [$T]) {
                 let (front, rest) = out.split_at_mut(x.len());
                 for ((out, x), sign) in front.iter_mut().zip(x).zip(signs) {
                     *out = x * sign;
@@ -84,59 +100,62 @@ mod wide {
                 $hadamard(out, None);
             }
 
-            /// `x ← DHx`. Three steps at a time, so that numbers are read and written a third as often.
+            /// `x ← DHx`, three steps at a time, so that values are loaded and stored a third as often.
             #[target_feature(enable = "avx2")]
             fn $hadamard(x: &mut [[$T; $LANES]], signs: Option<&[[$T; $LANES]]>) {
                 let mut part = x.len();
                 while part > 8 {
                     for x in x.chunks_exact_mut(part) {
-                        $far(x, part / 8);
+                        $between_distant(x, part / 8);
                     }
                     part /= 8;
                 }
                 match part {
-                    8 => $near::<8>(x, signs),
-                    4 => $near::<4>(x, signs),
-                    2 => $near::<2>(x, signs),
-                    _ => $near::<1>(x, signs),
+                    8 => $between_adjacent::<8>(x, signs),
+                    4 => $between_adjacent::<4>(x, signs),
+                    2 => $between_adjacent::<2>(x, signs),
+                    _ => $between_adjacent::<1>(x, signs),
                 }
             }
 
             #[inline]
             #[target_feature(enable = "avx2")]
-            fn $far(x: &mut [[$T; $LANES]], stride: usize) {
+            fn $between_distant(x: &mut [[$T; $LANES]], stride: usize) {
                 for i in 0..stride {
                     let mut eight = [$zero(); 8];
                     for k in 0..8 {
-                        // SAFETY: as many numbers as a register holds.
+                        // SAFETY: the array has as many values as a register.
                         eight[k] = unsafe { $load(x[i + k * stride].as_ptr()) };
                     }
                     $between(&mut eight);
                     for k in 0..8 {
-                        // SAFETY: the same.
+                        // SAFETY: as above.
                         unsafe { $store(x[i + k * stride].as_mut_ptr(), eight[k]) };
                     }
                 }
             }
 
-            /// The steps between neighbors and those within them, and the signs that follow.
+            /// The steps between and within adjacent registers, and the signs that follow.
             #[inline]
             #[target_feature(enable = "avx2")]
-            fn $near<const N: usize>(x: &mut [[$T; $LANES]], signs: Option<&[[$T; $LANES]]>) {
+            fn $between_adjacent<const N: usize>(
+                x: &mut [[$T; $LANES]],
+                signs: Option<&[[$T; $LANES]]>,
+            ) {
                 for (at, x) in x.as_chunks_mut::<N>().0.iter_mut().enumerate() {
                     let mut some = [$zero(); N];
                     for k in 0..N {
-                        // SAFETY: as many numbers as a register holds.
+                        // SAFETY: the array has as many values as a register.
                         some[k] = unsafe { $load(x[k].as_ptr()) };
                     }
                     $between(&mut some);
                     for k in 0..N {
                         let mut value = $within(some[k]);
                         if let Some(signs) = signs {
-                            // SAFETY: as many numbers as a register holds.
+                            // SAFETY: the array has as many values as a register.
                             value = $mul(value, unsafe { $load(signs[at * N + k].as_ptr()) });
                         }
-                        // SAFETY: the same.
+                        // SAFETY: as above.
                         unsafe { $store(x[k].as_mut_ptr(), value) };
                     }
                 }
@@ -159,7 +178,7 @@ mod wide {
         };
     }
 
-    turn!(
+    hadamard_transform!(
         hadamard_rotate_single,
         hadamard_single,
         far_single,
@@ -176,7 +195,7 @@ mod wide {
         _mm256_mul_ps,
         within_single
     );
-    turn!(
+    hadamard_transform!(
         hadamard_rotate_double,
         hadamard_double,
         far_double,
@@ -194,7 +213,7 @@ mod wide {
         within_double
     );
 
-    /// Steps within a register: every number and its partner, which is added, or of which it is taken.
+    /// Steps within a register: the sum and the difference of every value and its partner.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn within_single(x: __m256) -> __m256 {
@@ -223,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_are_products_with_the_matrix_of_signs() {
+    fn transforms_equal_products_with_the_hadamard_matrix() {
         for n in [64, 128, 256, 512, 1024, 2048] {
             let (mut random, d) = (crate::random::Random::new(n as u64), n - 5);
             let x: Vec<f64> = (0..d).map(|i| (i * 3 % 17) as f64 - 8.0).collect();
@@ -233,7 +252,7 @@ mod tests {
 
             hadamard_rotate_double(&x, &signs, &mut found);
 
-            // A cell of the matrix is negative where an odd number of bits is in both places.
+            // A cell of the Hadamard matrix is negative if its row and column index have an odd number of common bits.
             let cell = |i: usize, j: usize| if (i & j).count_ones() % 2 == 1 { -1.0 } else { 1.0 };
             let mut expected = x.clone();
             expected.resize(n, 0.0);
@@ -241,11 +260,11 @@ mod tests {
                 let signed: Vec<f64> = expected.iter().zip(signs).map(|(x, s)| x * s).collect();
                 expected = (0..n).map(|i| (0..n).map(|j| cell(i, j) * signed[j]).sum()).collect();
             }
-            // Whole numbers of this size are exact.
+            // Integers of this size are exact.
             assert_eq!(found, expected);
             let uneven: Vec<f64> = x.iter().map(|v| v / 7.0).collect();
             let mut plain = vec![9.0; n];
-            plain_double(&uneven, &signs, &mut plain);
+            scalar_double(&uneven, &signs, &mut plain);
             hadamard_rotate_double(&uneven, &signs, &mut found);
             assert_eq!(found, plain, "the specification");
             let low = |x: &[f64]| -> Vec<f32> { x.iter().map(|v| *v as f32).collect() };
@@ -253,7 +272,7 @@ mod tests {
             hadamard_rotate_single(&low(&x), &low(&signs), &mut single);
             assert!(n > 128 || single == low(&expected));
             let mut plain = vec![9.0; n];
-            plain_single(&low(&uneven), &low(&signs), &mut plain);
+            scalar_single(&low(&uneven), &low(&signs), &mut plain);
             hadamard_rotate_single(&low(&uneven), &low(&signs), &mut single);
             assert_eq!(single, plain, "the specification");
         }

@@ -1,8 +1,8 @@
 //! The softplus `log(1 + eᶻ)` and the sigmoid `1 / (1 + e⁻ᶻ)` of many values.
 //!
-//! `log(1 + eᶻ) = max(z, 0) + log(1 + e)` with `e = exp(−|z|)`, and `log(1 + e) = 2 (s + s³/3 + s⁵/5 + …)` with
-//! `s = e / (2 + e)`, which is at most a third: sixteen terms are enough. As in [`exp`](super::exp) nothing is fused
-//! and the functions of one number are the specification of the loops.
+//! `log(1 + eᶻ) = max(z, 0) + log(1 + e)` with `e = exp(−|z|)`, and `log(1 + e) = 2 (s + s³/3 + s⁵/5 + …)` with `s = e
+//! / (2 + e) ≤ ⅓`, for which sixteen terms are enough. As in [`exp`](super::exp), no operations are fused, and the
+//! scalar functions are the specification of the loops.
 
 use super::exp::exp_double;
 use multiversion::multiversion;
@@ -40,16 +40,16 @@ pub fn softplus_and_sigmoid(z: f64) -> (f64, f64) {
 /// The losses `log(1 + eᶻ)` and the probabilities of many log-odds.
 ///
 /// # Panics
-/// If there is not room for one of each.
+/// If the lengths differ.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn softplus_and_sigmoid_each(z: &[f64], losses: &mut [f64], proba: &mut [f64]) {
-    assert_eq!((z.len(), z.len()), (losses.len(), proba.len()), "a loss and a probability each");
+    assert_eq!((z.len(), z.len()), (losses.len(), proba.len()), "slices of equal length");
     for ((z, loss), p) in z.iter().zip(losses).zip(proba) {
         (*loss, *p) = softplus_and_sigmoid(*z);
     }
 }
 
-/// Every number becomes its loss `log(1 + eᶻ)`.
+/// `z ← log(1 + eᶻ)`.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn softplus_each(z: &mut [f64]) {
     for z in z {
@@ -57,7 +57,7 @@ pub fn softplus_each(z: &mut [f64]) {
     }
 }
 
-/// Every number becomes its probability `1 / (1 + e⁻ᶻ)`.
+/// `z ← 1 / (1 + e⁻ᶻ)`.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn sigmoid_each(z: &mut [f64]) {
     for z in z {
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_and_probabilities_are_right_to_a_few_units_in_the_last_place() {
+    fn losses_and_probabilities_are_accurate_to_a_few_units_in_the_last_place() {
         for i in -70_000..=70_000 {
             let z = f64::from(i) * 0.01;
             let small = (-z.abs()).exp();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loops_give_the_bits_of_one_number_at_a_time() {
+    fn the_loops_equal_the_scalar_functions_to_the_bit() {
         let z: Vec<f64> = (0..1000).map(|i| 0.03 * f64::from(i) - 15.0).collect();
         let [mut losses, mut proba] = [vec![0.0; 1000], vec![0.0; 1000]];
         let [mut plus, mut alone] = [z.clone(), z.clone()];

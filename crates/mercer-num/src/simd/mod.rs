@@ -1,8 +1,8 @@
 //! Inner loops, compiled for several instruction sets and chosen once at run time.
 //!
-//! None of them fuses a multiplication with an addition, and every sum has a fixed order (by column,
-//! or in eight lanes that are folded the same way), so every instruction set gives the same bits.
-//! The plain loops in the tests are the specification.
+//! No multiplication is fused with an addition, and every sum has a fixed order (by column, or in eight lanes that are
+//! added in the same way), so every instruction set gives the same bits. The scalar loops in the tests are the
+//! specification.
 
 pub mod binary_counts;
 pub mod bytes;
@@ -20,13 +20,19 @@ pub mod sparse_product;
 
 use multiversion::multiversion;
 
-/// `sums[slot of row] += weight · row` over a row-major block.
+/// `sums[group of row] += weight · row` over a row-major block.
 ///
-/// `sums` is row-major with one row a slot; `weights` empty means one everywhere.
+/// `sums` is row-major with one row per group; empty `weights` are ones.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn add_rows(block: &[f64], width: usize, slots: &[u32], weights: &[f64], sums: &mut [f64]) {
-    for (i, (row, slot)) in block.chunks_exact(width).zip(slots).enumerate() {
-        let start = *slot as usize * width;
+pub fn add_rows(
+    block: &[f64],
+    width: usize,
+    group_of_row: &[u32],
+    weights: &[f64],
+    sums: &mut [f64],
+) {
+    for (i, (row, group)) in block.chunks_exact(width).zip(group_of_row).enumerate() {
+        let start = *group as usize * width;
         let sum = &mut sums[start..start + width];
         if weights.is_empty() {
             for (s, x) in sum.iter_mut().zip(row) {
@@ -41,18 +47,18 @@ pub fn add_rows(block: &[f64], width: usize, slots: &[u32], weights: &[f64], sum
     }
 }
 
-/// `squares[slot of row] += weight · (row − means[slot of row])²` over a row-major block.
+/// `squares[group of row] += weight · (row − means[group of row])²` over a row-major block.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn add_centered_squares(
     block: &[f64],
     width: usize,
-    slots: &[u32],
+    group_of_row: &[u32],
     weights: &[f64],
     means: &[f64],
     squares: &mut [f64],
 ) {
-    for (i, (row, slot)) in block.chunks_exact(width).zip(slots).enumerate() {
-        let start = *slot as usize * width;
+    for (i, (row, group)) in block.chunks_exact(width).zip(group_of_row).enumerate() {
+        let start = *group as usize * width;
         let mean = &means[start..start + width];
         let square = &mut squares[start..start + width];
         if weights.is_empty() {
@@ -61,7 +67,7 @@ pub fn add_centered_squares(
                 *s += d * d;
             }
         } else if weights[i] > 0.0 {
-            // A row that weighs nothing says nothing, even where its square is infinite.
+            // A row of weight zero is skipped, because its square may be infinite.
             let w = weights[i];
             for ((s, x), m) in square.iter_mut().zip(row).zip(mean) {
                 let d = x - m;
@@ -123,17 +129,16 @@ pub fn sum(x: &[f64]) -> f64 {
     fold(lanes)
 }
 
-/// `out += Σₖ values[k] · table[columns[k]]`: rows of a row-major table that is as wide as `out`,
-/// added in the order they are named in. A value of zero adds nothing, whatever it is multiplied with.
+/// `out += Σₖ values[k] · table[columns[k]]`: rows of a row-major table of the width of `out`, added in their order. A
+/// value of zero adds nothing, even if the table has an infinite entry.
 ///
-/// There may be more columns than values: those behind the last value are the next to be asked for,
-/// and are fetched while the others are added.
+/// There may be more columns than values: those behind the last value are needed next, and are prefetched.
 ///
 /// # Panics
 /// If a column is outside of the table.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn add_table_rows(columns: &[i32], values: &[f64], table: &[f64], out: &mut [f64]) {
-    // Sums of up to 32 columns of the table stay in registers while the cells go by.
+    // The sums of up to 32 columns of the table stay in registers.
     let mut first = 0;
     while first < out.len() {
         first += match out.len() - first {
@@ -151,11 +156,11 @@ pub fn add_table_rows(columns: &[i32], values: &[f64], table: &[f64], out: &mut 
     }
 }
 
-/// How many cells ahead the table is fetched. Most cells are of columns that stay in cache, so the
-/// machine by itself does not look far enough to find the others in time.
-const AHEAD: usize = 16;
+/// The distance, in cells, at which the table is prefetched. Most cells are in cache, so the processor's own window is
+/// too short to load the others in time.
+const PREFETCH_DISTANCE: usize = 16;
 
-/// Adds to `N` columns from `first` on; says how many that were.
+/// Adds to `N` columns from `first` on and returns `N`.
 #[inline(always)]
 fn add_block<const N: usize>(
     columns: &[i32],
@@ -168,7 +173,7 @@ fn add_block<const N: usize>(
     let mut sums = [0.0; N];
     sums.copy_from_slice(&out[first..first + N]);
     for (i, (j, v)) in columns.iter().zip(values).enumerate() {
-        if let Some(later) = columns.get(i + AHEAD) {
+        if let Some(later) = columns.get(i + PREFETCH_DISTANCE) {
             fetch::<N>(table, (*later as usize).wrapping_mul(width).wrapping_add(first));
         }
         if *v != 0.0 {
@@ -183,22 +188,21 @@ fn add_block<const N: usize>(
     N
 }
 
-/// Starts to bring `N` numbers of a table into cache; a hint without effect on any result.
+/// Prefetches `N` values of a table; without effect on any result.
 #[inline(always)]
 fn fetch<const N: usize>(table: &[f64], at: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..N.div_ceil(8) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let place = table.as_ptr().wrapping_add(at).wrapping_add(8 * line);
-        // SAFETY: a hint neither reads nor faults, wherever it points to, and all of these machines
-        // have it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+        let address = table.as_ptr().wrapping_add(at).wrapping_add(8 * line);
+        // SAFETY: a prefetch neither reads nor faults for any address, and all x86-64 processors have it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (table, at);
 }
 
-/// Every number becomes its natural logarithm; see [`ln`].
+/// `x ← ln x`; see [`ln`].
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn ln_each(x: &mut [f64]) {
     for x in x {
@@ -206,7 +210,7 @@ pub fn ln_each(x: &mut [f64]) {
     }
 }
 
-/// The natural logarithm to within one unit in the last place, the same bits on every machine.
+/// The natural logarithm to within one unit in the last place, with the same bits on every machine.
 ///
 /// `x = 2ᵏ(1 + f)` with `√½ < 1 + f < √2`, and for `s = f / (2 + f)`, `|s| < 0.172`,
 /// `ln(1 + f) = 2 atanh s = 2s + ⅔s³ + ⅖s⁵ + …`, whose terms beyond `s²¹` are below half a unit. The
@@ -215,25 +219,25 @@ pub fn ln_each(x: &mut [f64]) {
 pub fn ln(x: f64) -> f64 {
     const FRACTION: u64 = (1 << 52) - 1;
     const ONE: u64 = 1.0f64.to_bits();
-    /// √½, a little rounded.
-    const LEAST: u64 = 0x3fe6_a09e << 32;
-    /// A number whose last bits count ones.
-    const ONES: f64 = (1u64 << 52) as f64;
-    /// The front of ln 2, short enough that its multiples are exact, and the rest.
+    /// About √½.
+    const SQRT_HALF: u64 = 0x3fe6_a09e << 32;
+    /// Adding this number rounds to an integer in the last bits.
+    const ROUNDING_SHIFT: f64 = (1u64 << 52) as f64;
+    /// A leading part of ln 2 with so few bits that its multiples are exact, and the rest.
     const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
-    /// What lifts the smallest numbers to where every one has all its bits.
-    const LIFT: f64 = (1u64 << 54) as f64;
+    /// Scales subnormal numbers to normal ones.
+    const SUBNORMAL_SCALE: f64 = (1u64 << 54) as f64;
 
     let small = x < f64::MIN_POSITIVE;
-    let lifted = if small { x * LIFT } else { x };
-    let bits = lifted.to_bits().wrapping_add(ONE - LEAST);
-    let k = f64::from_bits(bits >> 52 | ONES.to_bits()) - (ONES + 1023.0);
+    let lifted = if small { x * SUBNORMAL_SCALE } else { x };
+    let bits = lifted.to_bits().wrapping_add(ONE - SQRT_HALF);
+    let k = f64::from_bits(bits >> 52 | ROUNDING_SHIFT.to_bits()) - (ROUNDING_SHIFT + 1023.0);
     let k = if small { k - 54.0 } else { k };
-    let f = f64::from_bits((bits & FRACTION).wrapping_add(LEAST)) - 1.0;
+    let f = f64::from_bits((bits & FRACTION).wrapping_add(SQRT_HALF)) - 1.0;
     let s = f / (2.0 + f);
     let (z, half) = (s * s, 0.5 * f * f);
     let w = z * z;
-    // The odd and the even terms by themselves: two short chains instead of a long one.
+    // Odd and even terms are summed separately: two short dependency chains instead of a long one.
     let odd = 2.0 / 3.0 + w * (2.0 / 7.0 + w * (2.0 / 11.0 + w * (2.0 / 15.0 + w * (2.0 / 19.0))));
     let even = 2.0 / 5.0 + w * (2.0 / 9.0 + w * (2.0 / 13.0 + w * (2.0 / 17.0 + w * (2.0 / 21.0))));
     let series = z * odd + w * even;
@@ -262,7 +266,7 @@ pub fn dot_rows(block: &[f64], coefficients: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The one order in which eight lanes are added.
+/// The fixed order in which eight lanes are added.
 #[inline(always)]
 fn fold(l: [f64; 8]) -> f64 {
     ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
@@ -280,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_are_right_to_one_unit_in_the_last_place() {
+    fn logarithms_are_accurate_to_one_unit_in_the_last_place() {
         let mut random = crate::random::Random::new(1);
         let mut x: Vec<f64> = (0..100_000)
             .map(|i| if i % 2 == 0 { random.uniform() * 3.0 } else { f64::from_bits(i << 46 | i) })
@@ -300,8 +304,8 @@ mod tests {
 
         for (x, log) in x.iter().zip(&logs) {
             assert_eq!(log.to_bits(), ln(*x).to_bits(), "ln {x}");
-            let apart = x.ln().to_bits().abs_diff(log.to_bits());
-            assert!(apart <= 1, "ln {x}: {log}, {apart} units off");
+            let deviation = x.ln().to_bits().abs_diff(log.to_bits());
+            assert!(deviation <= 1, "ln {x}: {log}, {deviation} units off");
         }
         assert_eq!(ln(0.0), f64::NEG_INFINITY);
         assert_eq!(ln(f64::INFINITY), f64::INFINITY);
@@ -309,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_row_times_zero_is_nothing() {
+    fn a_table_row_times_zero_adds_nothing() {
         let table = [f64::NEG_INFINITY, 1.0, 2.0, 3.0];
         let mut out = [0.0, 0.5];
 
@@ -320,7 +324,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_of_lanes_and_table_rows_equal_the_plain_loop_to_the_bit(
+        fn sums_and_table_rows_equal_the_scalar_loop_to_the_bit(
             table in numbers(70 * 4),
             values in numbers(20),
             columns in prop::collection::vec(0i32..4, 40),
@@ -343,30 +347,30 @@ mod tests {
         }
 
         #[test]
-        fn sums_and_squares_equal_the_plain_loop_to_the_bit(
+        fn group_sums_and_squares_equal_the_scalar_loop_to_the_bit(
             x in numbers(33 * 10),
             weights in prop::collection::vec(0.0..3.0, 10),
-            slots in prop::collection::vec(0u32..3, 10),
+            group_of_row in prop::collection::vec(0u32..3, 10),
         ) {
             for width in WIDTHS {
                 let block = &x[..width * 10];
                 for weights in [&weights[..], &[]] {
                     let mut sums = vec![0.0; 3 * width];
                     let mut squares = vec![0.0; 3 * width];
-                    add_rows(block, width, &slots, weights, &mut sums);
-                    add_centered_squares(block, width, &slots, weights, &sums, &mut squares);
+                    add_rows(block, width, &group_of_row, weights, &mut sums);
+                    add_centered_squares(block, width, &group_of_row, weights, &sums, &mut squares);
 
                     let mut plain_sums = vec![0.0; 3 * width];
                     for i in 0..10 {
                         for j in 0..width {
                             let w = weights.get(i).copied().unwrap_or(1.0);
-                            plain_sums[slots[i] as usize * width + j] += w * block[i * width + j];
+                            plain_sums[group_of_row[i] as usize * width + j] += w * block[i * width + j];
                         }
                     }
                     let mut plain_squares = vec![0.0; 3 * width];
                     for i in 0..10 {
                         for j in 0..width {
-                            let at = slots[i] as usize * width + j;
+                            let at = group_of_row[i] as usize * width + j;
                             let d = block[i * width + j] - plain_sums[at];
                             plain_squares[at] += weights.get(i).copied().unwrap_or(1.0) * (d * d);
                         }
@@ -378,7 +382,7 @@ mod tests {
         }
 
         #[test]
-        fn dot_products_equal_the_plain_lanes_to_the_bit(
+        fn dot_products_equal_the_scalar_lanes_to_the_bit(
             x in numbers(33 * 4),
             coefficients in numbers(33),
         ) {
@@ -396,7 +400,7 @@ mod tests {
         }
 
         #[test]
-        fn distances_equal_the_plain_lanes_to_the_bit(
+        fn distances_equal_the_scalar_lanes_to_the_bit(
             x in numbers(33 * 4),
             means in numbers(33 * 2),
             precisions in prop::collection::vec(0.0..10.0, 33 * 2),

@@ -1,20 +1,20 @@
-//! Sparse rows in two thirds of their room: a column and a value in single precision, side by side.
+//! Sparse rows in packed form: column and value in single precision side by side, two thirds of the memory.
 //!
-//! For solvers that read the same rows many times and may be a little off on the way: what they end at is
-//! worked out again from the rows themselves.
+//! For solvers that read the same rows many times and tolerate rounding on the way, because their result is recomputed
+//! from the original rows.
 
 use crate::SparseView;
 use crate::memory::prefetch_line;
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-/// Rows that one thread packs at a time.
+/// Rows per task.
 const ROWS_PER_CHUNK: usize = 512;
 
-/// A column and the value there.
+/// A column and its value.
 pub type Cell = (u32, f32);
 
-/// A copy of sparse rows; every column is one of `n_columns`.
+/// A copy of sparse rows; every column is below `n_columns`.
 #[derive(Clone, Debug)]
 pub struct PackedRows {
     n_columns: usize,
@@ -23,7 +23,7 @@ pub struct PackedRows {
 }
 
 impl PackedRows {
-    /// A copy; `None` where a value is too large for single precision.
+    /// A copy; `None` if a value overflows single precision.
     ///
     /// ```
     /// use mercer_num::SparseView;
@@ -69,12 +69,12 @@ impl PackedRows {
         fits.then_some(PackedRows { n_columns: x.n_columns(), offsets, cells })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
@@ -84,26 +84,26 @@ impl PackedRows {
         &self.cells[self.offsets[i]..self.offsets[i + 1]]
     }
 
-    /// Starts to bring row `i` into cache; a hint without effect on any result.
+    /// Prefetches row `i`; without effect on any result.
     #[inline]
     pub fn prefetch_row(&self, i: usize) {
         crate::memory::prefetch(self.row(i));
     }
 
-    /// Starts to bring what a table has for the cells of row `i` into cache; a hint as well.
+    /// Prefetches the rows of a table at the columns of row `i`; without effect on any result.
     #[inline]
     pub fn prefetch_table<T>(&self, i: usize, table: &[T]) {
         self.row(i).iter().for_each(|(j, _)| prefetch_line(table, *j as usize));
     }
 
-    /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four sums that do not wait for each other.
+    /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four independent sums.
     ///
     /// # Panics
-    /// If there is no such row, or there are not as many numbers as columns.
+    /// If there is no such row, or `w` has fewer entries than columns.
     #[inline]
     pub fn dot(&self, i: usize, w: &[f64]) -> f64 {
-        assert!(w.len() >= self.n_columns, "a number for every column");
-        // SAFETY: the rows this is a copy of have no other columns.
+        assert!(w.len() >= self.n_columns, "one entry per column");
+        // SAFETY: every column is below `n_columns`, as in the original rows.
         let term = |(j, v): Cell| f64::from(v) * unsafe { w.get_unchecked(j as usize) };
         let (four, rest) = self.row(i).as_chunks::<4>();
         let mut sums = [0.0; 4];
@@ -119,18 +119,18 @@ impl PackedRows {
     /// `wⱼ += times · xⱼ` over the cells of row `i`.
     ///
     /// # Panics
-    /// If there is no such row, or there are not as many numbers as columns.
+    /// If there is no such row, or `w` has fewer entries than columns.
     #[inline]
     pub fn add_to(&self, i: usize, times: f64, w: &mut [f64]) {
-        assert!(w.len() >= self.n_columns, "a number for every column");
+        assert!(w.len() >= self.n_columns, "one entry per column");
         for (j, v) in self.row(i) {
-            // SAFETY: the rows this is a copy of have no other columns.
+            // SAFETY: every column is below `n_columns`, as in the original rows.
             *unsafe { w.get_unchecked_mut(*j as usize) } += times * f64::from(*v);
         }
     }
 }
 
-/// A line of cache.
+/// A cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 struct Line([f32; Line::SIZE]);
@@ -139,7 +139,7 @@ impl Line {
     const SIZE: usize = 16;
 }
 
-/// Rows of `N` numbers side by side, of which none lies in two lines of the cache: eight or sixteen of them.
+/// A table with rows of `N` values, eight or sixteen, none of which crosses a cache line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlignedTable<const N: usize> {
     n_rows: usize,
@@ -147,25 +147,25 @@ pub struct AlignedTable<const N: usize> {
 }
 
 impl<const N: usize> AlignedTable<N> {
-    const A_LINE: usize = Line::SIZE / N;
+    const ROWS_PER_LINE: usize = Line::SIZE / N;
 
     /// So many rows of zeros.
     pub fn zeros(n_rows: usize) -> AlignedTable<N> {
         const { assert!(Line::SIZE.is_multiple_of(N), "whole rows in a line") };
-        AlignedTable { n_rows, lines: vec![Line::default(); n_rows.div_ceil(Self::A_LINE)] }
+        AlignedTable { n_rows, lines: vec![Line::default(); n_rows.div_ceil(Self::ROWS_PER_LINE)] }
     }
 
     /// All rows.
     #[inline]
     pub fn rows(&self) -> &[[f32; N]] {
-        // SAFETY: lines are nothing but numbers, and there are enough of them for the rows.
+        // SAFETY: lines consist of values only, and there are enough of them for the rows.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.n_rows) }
     }
 
-    /// All rows, to be changed.
+    /// All rows, mutable.
     #[inline]
     pub fn rows_mut(&mut self) -> &mut [[f32; N]] {
-        // SAFETY: as above, and nobody else has them.
+        // SAFETY: as above, with exclusive access.
         unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.n_rows) }
     }
 }
@@ -174,18 +174,18 @@ impl PackedRows {
     /// `Σⱼ xⱼ tableⱼ` over the cells of row `i`, for all lanes of the table.
     ///
     /// # Panics
-    /// If there is no such row, or there are not as many numbers as columns.
+    /// If there is no such row, or the table has fewer rows than columns.
     #[inline]
     pub fn dot_table<const N: usize>(&self, i: usize, table: &AlignedTable<N>) -> [f32; N] {
-        assert!(table.n_rows >= self.n_columns, "numbers for every column");
-        // SAFETY: the rows this is a copy of have no other columns.
+        assert!(table.n_rows >= self.n_columns, "one table row per column");
+        // SAFETY: every column is below `n_columns`, as in the original rows.
         unsafe { dot_table(self.row(i), table.rows()) }
     }
 
     /// `tableⱼ += times · xⱼ` over the cells of row `i`, for all lanes of the table.
     ///
     /// # Panics
-    /// If there is no such row, or there are not as many numbers as columns.
+    /// If there is no such row, or the table has fewer rows than columns.
     #[inline]
     pub fn add_to_table<const N: usize>(
         &self,
@@ -193,13 +193,13 @@ impl PackedRows {
         times: &[f32; N],
         table: &mut AlignedTable<N>,
     ) {
-        assert!(table.n_rows >= self.n_columns, "numbers for every column");
-        // SAFETY: the rows this is a copy of have no other columns.
+        assert!(table.n_rows >= self.n_columns, "one table row per column");
+        // SAFETY: every column is below `n_columns`, as in the original rows.
         unsafe { add_to_table(self.row(i), times, table.rows_mut()) }
     }
 }
 
-/// The table must have a row for every column of the cells.
+/// The table must have one row per column of the cells.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 unsafe fn dot_table<const N: usize>(cells: &[Cell], table: &[[f32; N]]) -> [f32; N] {
     let (two, rest) = cells.as_chunks::<2>();
@@ -224,7 +224,7 @@ unsafe fn dot_table<const N: usize>(cells: &[Cell], table: &[[f32; N]]) -> [f32;
     even
 }
 
-/// The table must have a row for every column of the cells.
+/// The table must have one row per column of the cells.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 unsafe fn add_to_table<const N: usize>(cells: &[Cell], times: &[f32; N], table: &mut [[f32; N]]) {
     let times = *times;
@@ -271,13 +271,13 @@ mod tests {
     }
 
     #[test]
-    fn every_lane_is_as_if_it_were_alone() {
+    fn every_lane_equals_the_scalar_product() {
         check_lanes::<8>();
         check_lanes::<16>();
     }
 
     #[test]
-    fn what_single_precision_cannot_hold_is_not_packed() {
+    fn values_that_overflow_single_precision_are_not_packed() {
         let x = SparseView::try_new(1, &[0, 1], &[0], &[1e300]).unwrap();
 
         assert!(PackedRows::of(&x).is_none());

@@ -93,8 +93,8 @@ macro_rules! smo_loops {
             found
         }
 
-        /// The variable that gains most by column_j while another rises: the largest `b² / η` with
-        /// `b = top − (down − f) > 0` and `η = own + diagonal − 2 · column`; `None` if there is none.
+        /// The second variable of a pair: the largest `b² / η` with `b = top − (down − f) > 0` and `η = own + diagonal
+        /// − 2 · column`; `None` if there is none.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
@@ -244,7 +244,7 @@ macro_rules! smo_loops {
     };
 }
 
-/// How many rows are interleaved in the table of [`sparse_dots_single`] and [`sparse_dots_double`].
+/// Rows that are interleaved in the table of [`sparse_dots_single`] and [`sparse_dots_double`].
 pub const SPARSE_DOT_ROWS: usize = 32;
 
 smo_loops!(

@@ -1,62 +1,62 @@
-//! Cross-products of rows that are mostly zeros: `Σ w x xᵀ`.
+//! Weighted Gram matrices `Σ w x xᵀ` of sparse rows in blocks of four cells.
 //!
-//! Of a row the places of four cells that hold anything but zeros are kept. The products of one place with all that
-//! stand before it are a line of tiles, which stays in the nearest cache while the rows that have the place go by.
+//! The nonzero blocks of every row are stored. The products of one block with all blocks before it form a row of tiles,
+//! which stays in the first-level cache during the pass over the rows with this block.
 
 use super::nonzero::{BLOCK_CELLS, MAX_BLOCKS, MAX_CELLS, nonzero_block_indices};
 use multiversion::multiversion;
 
-/// Rows that go through all lines before the next do: they stay in cache, and every line is used often enough.
+/// Rows per panel: few enough to stay in cache, many enough to use every row of tiles often.
 const ROWS_PER_PANEL: usize = 256;
 
-/// The products of the cells of two places.
+/// The products of the cells of two blocks.
 type Tile = [[f64; BLOCK_CELLS]; BLOCK_CELLS];
 
-/// Rows as their places that are not zero.
+/// Rows as their nonzero blocks.
 #[derive(Clone, Debug, Default)]
 pub struct BlockSparseRows {
-    /// Where the places of each row end, and what it weighs.
+    /// The end of the blocks of each row, and its weight.
     rows: Vec<(usize, f64)>,
-    places: Vec<u32>,
+    blocks: Vec<u32>,
     cells: Vec<[f64; BLOCK_CELLS]>,
 }
 
 impl BlockSparseRows {
-    /// Adds a row; answers its places and their cells, of which the last may reach beyond the row with zeros.
+    /// Adds a row; returns its nonzero blocks and their cells. The last block may be padded with zeros.
     pub fn push(&mut self, row: &[f64], weight: f64) -> (&[u32], &[[f64; BLOCK_CELLS]]) {
-        let before = self.places.len();
+        let before = self.blocks.len();
         let mut found = [0; MAX_BLOCKS];
         for (first, stretch) in (0..).step_by(MAX_BLOCKS).zip(row.chunks(MAX_CELLS)) {
             let n = nonzero_block_indices(stretch, &mut found);
             let (fours, rest) = stretch.as_chunks::<BLOCK_CELLS>();
-            self.places.extend(found[..n].iter().map(|at| first + u32::from(*at)));
+            self.blocks.extend(found[..n].iter().map(|at| first + u32::from(*at)));
             self.cells.extend(found[..n].iter().map(|at| fours[usize::from(*at)]));
             if rest.iter().any(|x| *x != 0.0) {
                 let mut cells = [0.0; BLOCK_CELLS];
                 cells[..rest.len()].copy_from_slice(rest);
-                self.places.push(first + fours.len() as u32);
+                self.blocks.push(first + fours.len() as u32);
                 self.cells.push(cells);
             }
         }
-        self.rows.push((self.places.len(), weight));
-        (&self.places[before..], &self.cells[before..])
+        self.rows.push((self.blocks.len(), weight));
+        (&self.blocks[before..], &self.cells[before..])
     }
 
-    /// How many places all rows have.
+    /// The number of blocks of all rows.
     pub fn n_blocks(&self) -> usize {
-        self.places.len()
+        self.blocks.len()
     }
 
-    /// The lower triangle of `Σ w x xᵀ` for rows of so many cells, row after row.
+    /// The lower triangle of `Σ w x xᵀ` for rows of `width` cells, packed.
     ///
     /// # Panics
-    /// If a row has a place beyond the width.
+    /// If a row has a block beyond the width.
     pub fn gram(&self, width: usize) -> Vec<f64> {
-        let n_lines = width.div_ceil(BLOCK_CELLS);
-        let mut tiles = vec![Tile::default(); n_lines * (n_lines + 1) / 2];
+        let n_tile_rows = width.div_ceil(BLOCK_CELLS);
+        let mut tiles = vec![Tile::default(); n_tile_rows * (n_tile_rows + 1) / 2];
         let mut first = 0;
         for rows in self.rows.chunks(ROWS_PER_PANEL) {
-            self.add_panel(first, rows, n_lines, &mut tiles);
+            self.add_panel(first, rows, n_tile_rows, &mut tiles);
             first = rows.last().map_or(first, |(end, _)| *end);
         }
         let mut triangle = Vec::with_capacity(width * (width + 1) / 2);
@@ -68,48 +68,54 @@ impl BlockSparseRows {
         triangle
     }
 
-    /// Adds rows whose places begin at `first`.
-    fn add_panel(&self, first: usize, rows: &[(usize, f64)], n_lines: usize, tiles: &mut [Tile]) {
+    /// Adds rows whose blocks start at `first`.
+    fn add_panel(
+        &self,
+        first: usize,
+        rows: &[(usize, f64)],
+        n_tile_rows: usize,
+        tiles: &mut [Tile],
+    ) {
         let end = rows.last().map_or(first, |(end, _)| *end);
-        let (places, cells) = (&self.places[first..end], &self.cells[first..end]);
-        // Who has each place: where the row begins, where the place stands, and the weight.
-        let mut starts = vec![0; n_lines + 1];
-        places.iter().for_each(|at| starts[*at as usize + 1] += 1);
-        for line in 0..n_lines {
+        let (blocks, cells) = (&self.blocks[first..end], &self.cells[first..end]);
+        // For each block, the rows that have it: the start of the row, the position of the block, and the weight.
+        let mut starts = vec![0; n_tile_rows + 1];
+        blocks.iter().for_each(|at| starts[*at as usize + 1] += 1);
+        for line in 0..n_tile_rows {
             starts[line + 1] += starts[line];
         }
         let mut next = starts.clone();
-        let mut visits = vec![(0, 0, 0.0); places.len()];
+        let mut visits = vec![(0, 0, 0.0); blocks.len()];
         let mut begin = 0;
         for (end, weight) in rows {
             let end = end - first;
             for at in begin..end {
-                let next = &mut next[places[at] as usize];
+                let next = &mut next[blocks[at] as usize];
                 visits[*next] = (begin as u32, at as u32, *weight);
                 *next += 1;
             }
             begin = end;
         }
         let mut rest = tiles;
-        for line in 0..n_lines {
+        for line in 0..n_tile_rows {
             let (tiles, others) = rest.split_at_mut(line + 1);
             rest = others;
-            add_line(&visits[starts[line]..starts[line + 1]], places, cells, tiles);
+            add_tile_row(&visits[starts[line]..starts[line + 1]], blocks, cells, tiles);
         }
     }
 }
 
-/// Adds the products of the cells of one place with those before it, row by row.
+/// Adds the products of the cells of one block with those before it, row by row.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-fn add_line(
+fn add_tile_row(
     visits: &[(u32, u32, f64)],
-    places: &[u32],
+    blocks: &[u32],
     cells: &[[f64; BLOCK_CELLS]],
     tiles: &mut [Tile],
 ) {
     for (begin, at, weight) in visits {
         let (row, own) = (*begin as usize..=*at as usize, cells[*at as usize].map(|x| weight * x));
-        for (at, other) in places[row.clone()].iter().zip(&cells[row]) {
+        for (at, other) in blocks[row.clone()].iter().zip(&cells[row]) {
             let tile = &mut tiles[*at as usize];
             for r in 0..BLOCK_CELLS {
                 for k in 0..BLOCK_CELLS {
@@ -126,7 +132,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn products_of_what_is_not_zero_are_all_there_are() {
+    fn gram_matrices_match_the_definition() {
         let mut random = Random::new(3);
         for width in [1, 4, 30, MAX_CELLS + 7] {
             let n = 2 * ROWS_PER_PANEL + 5;
@@ -135,14 +141,14 @@ mod tests {
                 (0..n).map(|_| (0..width).map(|_| cell()).collect()).collect();
             let weight = |i: usize| (i % 3) as f64;
 
-            let mut thin = BlockSparseRows::default();
+            let mut sparse = BlockSparseRows::default();
             for (i, row) in rows.iter().enumerate() {
-                let (places, cells) = thin.push(row, weight(i));
+                let (blocks, cells) = sparse.push(row, weight(i));
                 let found: f64 = cells.as_flattened().iter().sum();
                 assert!((found - row.iter().sum::<f64>()).abs() < 1e-12);
-                assert!(places.is_sorted_by(|a, b| a < b));
+                assert!(blocks.is_sorted_by(|a, b| a < b));
             }
-            let found = thin.gram(width);
+            let found = sparse.gram(width);
 
             assert_eq!(found.len(), width * (width + 1) / 2);
             // All cells of a few columns.

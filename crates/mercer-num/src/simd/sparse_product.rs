@@ -1,50 +1,53 @@
-//! Products of rows that are mostly zeros with a table that is not.
+//! Products of sparse rows with a dense table.
 //!
-//! The table is cut into panels of a few columns, each of which stays in cache while rows go by, and the sums
-//! of a panel stay in registers while the cells of a row do. As in [`simd`](super) nothing is fused and
-//! every sum goes over the cells in their order.
+//! The table is divided into panels of a few columns, each of which stays in cache during a pass over the rows, and the
+//! sums of a panel stay in registers during the pass over the cells of a row. As in [`simd`](super), no operations are
+//! fused, and every sum runs over the cells in their order.
 
 use crate::float::Float;
 use multiversion::multiversion;
 use std::ops::Range;
 
-/// Bytes of a line of a panel: what there are registers for.
-const LINE: usize = 256;
+/// Bytes of a row of a panel, which fill the registers.
+const BYTES_PER_PANEL_ROW: usize = 256;
 
-/// A table with one line a column of the rows, cut into panels of some of its own columns.
+/// A table with one row per column of the data, divided into panels of its own columns.
 #[derive(Clone, Debug)]
 pub struct ColumnPanels<T> {
-    n_lines: usize,
+    n_table_rows: usize,
     width: usize,
-    /// One panel after the other, every line as long as those before: zeros stand behind the last.
+    /// The panels one after the other; the rows of the last are padded with zeros.
     cells: Vec<T>,
 }
 
 impl<T: Float> ColumnPanels<T> {
-    /// Columns of a panel.
-    const COLUMNS: usize = LINE / size_of::<T>();
+    /// Columns per panel.
+    const COLUMNS: usize = BYTES_PER_PANEL_ROW / size_of::<T>();
 
-    /// The table of so many lines and columns, cell by cell.
-    pub fn new(n_lines: usize, width: usize, cell: impl Fn(usize, usize) -> T) -> ColumnPanels<T> {
-        let mut cells = vec![T::default(); n_lines * width.next_multiple_of(Self::COLUMNS)];
-        let panels = cells.chunks_exact_mut((n_lines * Self::COLUMNS).max(1));
+    /// The table with `cell(j, k)` in row `j` and column `k`.
+    pub fn new(
+        n_table_rows: usize,
+        width: usize,
+        cell: impl Fn(usize, usize) -> T,
+    ) -> ColumnPanels<T> {
+        let mut cells = vec![T::default(); n_table_rows * width.next_multiple_of(Self::COLUMNS)];
+        let panels = cells.chunks_exact_mut((n_table_rows * Self::COLUMNS).max(1));
         for (first, panel) in (0..width).step_by(Self::COLUMNS).zip(panels) {
             for (j, line) in panel.chunks_exact_mut(Self::COLUMNS).enumerate() {
                 line.iter_mut().zip(first..width).for_each(|(to, k)| *to = cell(j, k));
             }
         }
-        ColumnPanels { n_lines, width, cells }
+        ColumnPanels { n_table_rows, width, cells }
     }
 
-    /// The products of some rows with the table, row-major. The cells of row `i` are those from `offsets[i]`
-    /// to `offsets[i + 1]`.
+    /// The products of rows with the table, row-major. The cells of row `i` are `offsets[i]..offsets[i + 1]`.
     ///
     /// # Panics
-    /// If a column has no line, or `out` has another length.
+    /// If a column is outside of the table, or `out` has another length.
     pub fn times(&self, offsets: &[usize], columns: &[i32], values: &[T], out: &mut [T]) {
         let n = offsets.len().saturating_sub(1);
-        assert_eq!(out.len(), n * self.width, "one product a row and a column");
-        let panels = self.cells.chunks_exact((self.n_lines * Self::COLUMNS).max(1));
+        assert_eq!(out.len(), n * self.width, "one product per row and column");
+        let panels = self.cells.chunks_exact((self.n_table_rows * Self::COLUMNS).max(1));
         for (first, panel) in (0..self.width).step_by(Self::COLUMNS).zip(panels) {
             T::sparse_panel(offsets, columns, values, panel, first..self.width, out);
         }
@@ -53,11 +56,11 @@ impl<T: Float> ColumnPanels<T> {
 
 macro_rules! panel {
     ($name:ident, $T:ty) => {
-        /// The products of some sparse rows with a panel, whose lines are as long as the registers are wide
-        /// together. `places` are those from the panel's first column to the end of a row of `out`.
+        /// The products of sparse rows with a panel. `columns_of_out` are the entries of `out` from the panel's first column
+        /// on.
         ///
         /// # Panics
-        /// If a column has no line.
+        /// If a column is outside of the table.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
@@ -68,12 +71,12 @@ macro_rules! panel {
             columns: &[i32],
             values: &[$T],
             panel: &[$T],
-            places: Range<usize>,
+            columns_of_out: Range<usize>,
             out: &mut [$T],
         ) {
-            const COLUMNS: usize = LINE / size_of::<$T>();
+            const COLUMNS: usize = BYTES_PER_PANEL_ROW / size_of::<$T>();
             let (panel, _) = panel.as_chunks::<COLUMNS>();
-            for (ends, out) in offsets.windows(2).zip(out.chunks_exact_mut(places.end)) {
+            for (ends, out) in offsets.windows(2).zip(out.chunks_exact_mut(columns_of_out.end)) {
                 let mut sums = [0.0; COLUMNS];
                 let cells = ends[0]..ends[1];
                 for (j, v) in columns[cells.clone()].iter().zip(&values[cells]) {
@@ -82,7 +85,10 @@ macro_rules! panel {
                         sums[k] += v * line[k];
                     }
                 }
-                out[places.start..].iter_mut().zip(&sums).for_each(|(out, sum)| *out = *sum);
+                out[columns_of_out.start..]
+                    .iter_mut()
+                    .zip(&sums)
+                    .for_each(|(out, sum)| *out = *sum);
             }
         }
     };
@@ -120,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn products_of_thin_rows_equal_the_plain_sum_to_the_bit() {
+    fn products_equal_the_scalar_sum_to_the_bit() {
         for width in [1, 31, 32, 33, 64, 65, 150] {
             check::<f64>(width);
             check::<f32>(width);

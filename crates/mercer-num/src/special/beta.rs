@@ -1,4 +1,4 @@
-//! The beta function and its incomplete integral.
+//! The beta function and the regularized incomplete beta function.
 
 use super::Tails;
 use super::gamma::{deviance, ln_gamma, stirling_error};
@@ -11,7 +11,7 @@ pub fn ln_beta(a: f64, b: f64) -> f64 {
     if small < 10.0 {
         return ln_gamma(small) + (ln_gamma(large) - ln_gamma(a + b));
     }
-    // Stirling's main parts are put together by hand; the logs of both gammas would cancel.
+    // The leading terms of Stirling's formula are combined first, because the log-gammas would cancel.
     let n = a + b;
     0.5 * TAU.ln() + 0.5 * (n.ln() - a.ln() - b.ln()) - a * (b / a).ln_1p() - b * (a / b).ln_1p()
         + stirling_error(a)
@@ -19,7 +19,7 @@ pub fn ln_beta(a: f64, b: f64) -> f64 {
         - stirling_error(n)
 }
 
-/// `(n over k) p^k q^(n−k)` with `q = 1 − p`: also for numbers that are not whole (Loader, 2000).
+/// `(n over k) p^k q^(n−k)` with `q = 1 − p`, also for non-integers (Loader 2000).
 pub fn binomial_pmf(k: f64, n: f64, p: f64, q: f64) -> f64 {
     if k < 0.0 || k > n {
         return 0.0;
@@ -30,8 +30,10 @@ pub fn binomial_pmf(k: f64, n: f64, p: f64, q: f64) -> f64 {
     if q == 0.0 {
         return f64::from(u8::from(k == n));
     }
-    // ln_1p of the smaller share keeps its digits.
-    let ln = |share: f64, other: f64| if other < 0.5 { (-other).ln_1p() } else { share.ln() };
+    // `ln_1p` of the smaller probability is accurate.
+    let ln = |probability: f64, other: f64| {
+        if other < 0.5 { (-other).ln_1p() } else { probability.ln() }
+    };
     if k == 0.0 {
         return (n * ln(q, p)).exp();
     }
@@ -47,12 +49,12 @@ pub fn binomial_pmf(k: f64, n: f64, p: f64, q: f64) -> f64 {
     log.exp() * (n / (TAU * k * rest)).sqrt()
 }
 
-/// The shares of a beta distribution below and above `x`: the regularized incomplete beta function.
+/// The tail probabilities of a beta distribution at `x`: the regularized incomplete beta function.
 pub fn beta_tails(a: f64, b: f64, x: f64) -> Tails {
     beta_tails_with_complement(a, b, x, 1.0 - x)
 }
 
-/// As [`beta_tails`], with `y = 1 − x` given, so that an `x` next to one keeps its digits.
+/// As [`beta_tails`], with `y = 1 − x` given, which is accurate for `x` close to one.
 pub(super) fn beta_tails_with_complement(a: f64, b: f64, x: f64, y: f64) -> Tails {
     if x <= 0.0 {
         return Tails { lower: 0.0, upper: 1.0 };
@@ -71,13 +73,13 @@ fn below(a: f64, b: f64, x: f64, y: f64) -> Tails {
     Tails { lower, upper: 1.0 - lower }
 }
 
-/// `x^a y^b / B(a, b)`: the density by the log-odds of `x`.
+/// `x^a y^b / B(a, b)`, the density of the log-odds of `x`.
 fn density(a: f64, b: f64, x: f64, y: f64) -> f64 {
     a * (b / (a + b)) * binomial_pmf(a, a + b, x, y)
 }
 
-/// The continued fraction of DiDonato and Morris (1992, equation 9) by Lentz's method. It takes `y` by
-/// itself: near one, `x` has lost the digits that matter.
+/// The continued fraction of DiDonato & Morris (1992, equation 9) by Lentz's method. `y` is given separately, because
+/// `1 − x` is inaccurate for `x` close to one.
 fn fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let safe = |v: f64| if v.abs() < TINY { TINY } else { v };
@@ -94,14 +96,14 @@ fn fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
         c = safe(down + up / c);
         let factor = c * d;
         value *= factor;
-        // About the root of the larger parameter suffices; a million serves parameters to 10^11.
+        // About the square root of the larger parameter suffices; a million terms serve parameters up to 10^11.
         if (factor - 1.0).abs() < f64::EPSILON || m > 1e6 {
             return value;
         }
     }
 }
 
-/// Where a beta distribution has these tails.
+/// The quantile of a beta distribution with these tail probabilities.
 pub fn beta_quantile(a: f64, b: f64, at: Tails) -> f64 {
     if at.lower <= 0.0 {
         return 0.0;
@@ -112,11 +114,11 @@ pub fn beta_quantile(a: f64, b: f64, at: Tails) -> f64 {
     logistic(beta_log_odds(a, b, at))
 }
 
-/// The log-odds of the quantile, exact also where the quantile itself rounds to zero or one.
+/// The log-odds of the quantile, accurate even if the quantile rounds to zero or one.
 pub(super) fn beta_log_odds(a: f64, b: f64, at: Tails) -> f64 {
     let from_below = at.lower <= at.upper;
     let wanted = if from_below { at.lower.ln() } else { at.upper.ln() };
-    // The mean, one standard deviation of the log-odds a step.
+    // The initial point is the mean of the log-odds plus a multiple of their standard deviation.
     let start = (a / b).ln() + super::normal_quantile(at) * (1.0 / a + 1.0 / b).sqrt();
     root(-800.0, 800.0, start, |t| {
         let (x, y) = (logistic(t), logistic(-t));

@@ -1,15 +1,15 @@
-//! The gamma function and its incomplete integrals.
+//! The gamma function and the regularized incomplete gamma functions.
 //!
-//! `x^a e^-x / Γ(a+1)` is where naive code loses its digits: three large logs that nearly cancel.
-//! Loader (2000), Fast and accurate computation of binomial probabilities, writes it with two small
-//! ones, the error of Stirling's formula and a deviance; everything here is built on that.
+//! A direct evaluation of `x^a e^-x / Γ(a+1)` loses digits, because three large logarithms nearly cancel. Loader
+//! (2000), "Fast and accurate computation of binomial probabilities", expresses it by two small terms, the error of
+//! Stirling's formula and a deviance, on which all functions here are based.
 
 use super::Tails;
 use super::normal::normal_tails;
 use super::root::root;
 use std::f64::consts::{SQRT_2, TAU};
 
-/// Beyond this shape the uniform expansion is exact to a double, and the series would be long.
+/// Above this shape the uniform expansion is exact in double precision, and the series would be long.
 const MAX_SERIES_SHAPE: f64 = 1e8;
 
 /// `log Γ(x)` for `x > 0`.
@@ -21,13 +21,12 @@ pub fn ln_gamma(x: f64) -> f64 {
     libm::lgamma(x)
 }
 
-/// `log (n over k)`, also for numbers that are not whole.
+/// `log (n over k)`, also for non-integers.
 pub fn ln_choose(n: f64, k: f64) -> f64 {
     ln_gamma(n + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n - k + 1.0)
 }
 
-/// `x^k e^-x / Γ(k+1)`: the probability of `k` events where `x` are expected, also for `k` that is
-/// not whole.
+/// `x^k e^-x / Γ(k+1)`: the Poisson probability of `k` events with the mean `x`, also for non-integer `k`.
 pub fn poisson_pmf(k: f64, x: f64) -> f64 {
     if k == 0.0 {
         return (-x).exp();
@@ -38,7 +37,7 @@ pub fn poisson_pmf(k: f64, x: f64) -> f64 {
     (-stirling_error(k) - deviance(k, x)).exp() / (TAU * k).sqrt()
 }
 
-/// `log Γ(n+1)` less Stirling's formula `(n + ½) log n − n + ½ log 2π`.
+/// `log Γ(n+1)` minus Stirling's formula `(n + ½) log n − n + ½ log 2π`.
 pub(super) fn stirling_error(n: f64) -> f64 {
     if n <= 15.0 {
         return ln_gamma(n + 1.0) - (n + 0.5) * n.ln() + n - 0.5 * TAU.ln();
@@ -75,8 +74,8 @@ pub(super) fn deviance(x: f64, m: f64) -> f64 {
     sum
 }
 
-/// The shares of a gamma distribution with this shape and rate one below and above `x`: the
-/// regularized incomplete gamma functions `P(shape, x)` and `Q(shape, x)`.
+/// The tail probabilities at `x` of a gamma distribution with this shape and rate one: the regularized incomplete gamma
+/// functions `P(shape, x)` and `Q(shape, x)`.
 pub fn gamma_tails(shape: f64, x: f64) -> Tails {
     if x <= 0.0 {
         return Tails { lower: 0.0, upper: 1.0 };
@@ -124,14 +123,14 @@ fn fraction(a: f64, x: f64) -> f64 {
         c = if c.abs() < TINY { TINY } else { c };
         let factor = d * c;
         value *= factor;
-        // Beyond a million terms the shape would be in the other branch.
+        // A shape that needs more than a million terms takes the other branch.
         if (factor - 1.0).abs() < f64::EPSILON || i > 1e6 {
             return value;
         }
     }
 }
 
-/// Temme's expansion (1979), first term: for shapes above [`MAX_SERIES_SHAPE`] the next is below a rounding.
+/// The first term of Temme's expansion (1979); for shapes above [`MAX_SERIES_SHAPE`] the second is below rounding.
 fn uniform(a: f64, x: f64) -> Tails {
     let half = deviance(a, x);
     let eta = (2.0 * half / a).sqrt().copysign(x - a);
@@ -147,7 +146,7 @@ fn uniform(a: f64, x: f64) -> Tails {
     Tails { lower: (normal.lower - rest).max(0.0), upper: (normal.upper + rest).max(0.0) }
 }
 
-/// Where a gamma distribution with this shape and rate one has these tails.
+/// The quantile of a gamma distribution with this shape and rate one.
 pub fn gamma_quantile(shape: f64, at: Tails) -> f64 {
     if at.lower <= 0.0 {
         return 0.0;
@@ -155,7 +154,7 @@ pub fn gamma_quantile(shape: f64, at: Tails) -> f64 {
     if at.upper <= 0.0 {
         return f64::INFINITY;
     }
-    // In the logs of both the curve bends one way only, so that Newton's steps do not stray.
+    // The logarithm of the tail as a function of the logarithm of `x` is concave, so that Newton's method converges.
     let from_below = at.lower <= at.upper;
     let wanted = if from_below { at.lower.ln() } else { at.upper.ln() };
     let t = root(-800.0, 800.0, gamma_quantile_start(shape, at), |t| {
@@ -171,8 +170,8 @@ pub fn gamma_quantile(shape: f64, at: Tails) -> f64 {
     t.exp()
 }
 
-/// The log of a first guess: Wilson and Hilferty's (1931), or the head of the series where that
-/// fails.
+/// The logarithm of an initial point: Wilson & Hilferty (1931), or the first term of the series if that is not
+/// positive.
 fn gamma_quantile_start(shape: f64, at: Tails) -> f64 {
     let z = super::normal_quantile(at);
     let cube = 1.0 - 1.0 / (9.0 * shape) + z / (3.0 * shape.sqrt());
@@ -183,7 +182,7 @@ fn gamma_quantile_start(shape: f64, at: Tails) -> f64 {
     }
 }
 
-/// `P(X > x)` of a chi-squared distribution: the p-value of a test.
+/// `P(X > x)` of a chi-squared distribution, the p-value of a test.
 ///
 /// ```
 /// // The 5 % point of one degree of freedom, from any table.

@@ -26,12 +26,12 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// The tails around a quantile: `p` below it and the rest above.
+    /// The tails at the `p` quantile.
     pub fn at(p: f64) -> Tails {
         Tails { lower: p, upper: 1.0 - p }
     }
 
-    /// The tails seen from the other side.
+    /// The tails of the mirrored distribution.
     #[must_use]
     pub fn mirrored(self) -> Tails {
         Tails { lower: self.upper, upper: self.lower }
@@ -61,7 +61,7 @@ pub fn log_normalize(x: &mut [f64]) -> f64 {
         x.fill(-(x.len() as f64).ln());
         return largest;
     }
-    // The largest goes first: next to it, the log of the sum would lose its last digits.
+    // The largest is subtracted first; otherwise the log of the sum would lose its last digits.
     x.iter_mut().for_each(|v| *v -= largest);
     let rest = x.iter().map(|v| v.exp()).sum::<f64>().ln();
     x.iter_mut().for_each(|v| *v -= rest);
@@ -74,12 +74,12 @@ pub fn normal_log_density(x: f64, mean: f64, variance: f64) -> f64 {
     -0.5 * ((TAU * variance).ln() + d * d / variance)
 }
 
-/// The place of the largest entry; ties go to the first. What is not a number is never larger, and first in place
-/// nothing is larger than it.
+/// The index of the largest entry; ties go to the first. NaN is never larger than another entry, and an initial NaN is
+/// the largest.
 pub fn argmax(x: &[f64]) -> usize {
     let Some(first) = x.first() else { return 0 };
     let larger = |a: f64, b: f64| if b > a { b } else { a };
-    // How much first, and then where: nobody can tell which entry is larger than those before it.
+    // The maximum first, and then its index: the branch of a running argmax is unpredictable.
     let (fours, rest) = x.as_chunks::<4>();
     let mut lanes = [*first; 4];
     for four in fours {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_the_largest_is_found() {
+    fn argmax_returns_the_first_maximum() {
         let plain = |x: &[f64]| {
             let mut best = 0;
             (0..x.len()).for_each(|i| best = if x[i] > x[best] { i } else { best });
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_underflows() {
+    fn log_sum_exp_does_not_underflow() {
         let mut joint = [-1e6, -1e6 - 1.0];
 
         let total = log_normalize(&mut joint);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn no_evidence_for_any_class_is_no_knowledge() {
+    fn zero_weights_normalize_to_a_uniform_distribution() {
         let mut joint = [f64::NEG_INFINITY; 4];
 
         log_normalize(&mut joint);

@@ -1,10 +1,10 @@
-//! The root of an increasing function: Newton's steps, kept between two ends that close in.
+//! The root of an increasing function by safeguarded Newton steps.
 
-/// Steps after which the ends have met even by halving.
+/// Enough steps for bisection alone.
 const MAX_STEPS: usize = 200;
 
-/// Where `f` passes zero between `low` and `high`. `f` gives its value and slope; where the slope
-/// leads astray the gap is halved.
+/// The root of `f` between `low` and `high`. `f` returns its value and slope; a Newton step that leaves the bracket is
+/// replaced by bisection.
 pub(super) fn root(mut low: f64, mut high: f64, start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
     let mut t = if start > low && start < high { start } else { 0.5 * (low + high) };
     for _ in 0..MAX_STEPS {

@@ -1,9 +1,9 @@
-//! Student's t distribution, by way of the beta distribution.
+//! Student's t distribution, in terms of the beta distribution.
 
 use super::Tails;
 use super::beta::{beta_log_odds, beta_tails_with_complement};
 
-/// The shares of a Student t distribution below and above `t`.
+/// The tail probabilities of Student's t distribution at `t`.
 pub fn student_tails(t: f64, degrees: f64) -> Tails {
     if degrees == f64::INFINITY {
         return super::normal_tails(t);
@@ -22,7 +22,7 @@ pub fn student_tails(t: f64, degrees: f64) -> Tails {
     if t > 0.0 { tails.mirrored() } else { tails }
 }
 
-/// Where a Student t distribution has these tails.
+/// The quantile of Student's t distribution with these tail probabilities.
 pub fn student_quantile(degrees: f64, at: Tails) -> f64 {
     if degrees == f64::INFINITY {
         return super::normal_quantile(at);
@@ -42,7 +42,7 @@ pub fn student_quantile(degrees: f64, at: Tails) -> f64 {
     -(degrees.sqrt() * (-0.5 * log_odds).exp())
 }
 
-/// `P(|T| > |t|)` for Student's t: the two-sided p-value. NaN where `degrees` is not above zero.
+/// The two-sided p-value `P(|T| > |t|)` of Student's t. NaN unless `degrees` is positive.
 pub fn student_p_value(t: f64, degrees: f64) -> f64 {
     if t.is_nan() || degrees.is_nan() || degrees <= 0.0 {
         return f64::NAN;
@@ -50,7 +50,7 @@ pub fn student_p_value(t: f64, degrees: f64) -> f64 {
     2.0 * student_tails(-t.abs(), degrees).lower
 }
 
-/// The `t` with `P(|T| ≤ t) = level`: half the width of an interval, in standard errors.
+/// The `t` with `P(|T| ≤ t) = level`: half the width of a confidence interval, in standard errors.
 ///
 /// ```
 /// let t = mercer_num::special::student_critical_value(0.95, 10.0);
@@ -78,7 +78,7 @@ mod tests {
         // Two degrees of freedom: 1 − t / √(2 + t²); one: 1 − 2 atan(t) / π.
         near(student_p_value(3.0, 2.0), 1.0 - 3.0 / 11f64.sqrt());
         near(student_p_value(-1.0, 1.0), 0.5);
-        // By mpmath, forty digits.
+        // Computed by mpmath with forty digits.
         near(student_p_value(30.0, 40.0), 4.850907660590208e-29);
         near(student_p_value(6.0, 1e6), 1.9738498123544347e-9);
         near(student_critical_value(0.95, 9.0), 2.262157162798205);

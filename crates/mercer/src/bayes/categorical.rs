@@ -91,8 +91,13 @@ impl Accumulate for CategoricalNb {
     type Model = CategoricalNbModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, |batch, slots, class_weights| {
-            CategoryCounts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len())
+        stats.push_rows(batch, |batch, group_of_row, class_weights| {
+            CategoryCounts::of_rows(
+                batch.rows(),
+                group_of_row,
+                batch.weights(),
+                class_weights.len(),
+            )
         })
     }
 

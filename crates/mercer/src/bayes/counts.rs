@@ -27,8 +27,8 @@ pub(super) fn observe_counts(
     batch: &Dataset<'_>,
     count: Count,
 ) -> Result<()> {
-    stats.push_rows(batch, |batch, slots, class_weights| {
-        Counts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len(), count)
+    stats.push_rows(batch, |batch, group_of_row, class_weights| {
+        Counts::of_rows(batch.rows(), group_of_row, batch.weights(), class_weights.len(), count)
     })
 }
 

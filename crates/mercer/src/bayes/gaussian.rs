@@ -68,8 +68,8 @@ impl Accumulate for GaussianNb {
     type Model = GaussianNbModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, |batch, slots, class_weights| {
-            Moments::of_rows(batch.rows(), slots, batch.weights(), class_weights)
+        stats.push_rows(batch, |batch, group_of_row, class_weights| {
+            Moments::of_rows(batch.rows(), group_of_row, batch.weights(), class_weights)
         })
     }
 

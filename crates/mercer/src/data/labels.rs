@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// A class label as it stands in the data.
+/// A class label, exactly as in the data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Label {
@@ -147,8 +147,8 @@ impl Classes {
     /// The classes of both, and for each code of `other` its code in the union.
     pub fn union(&self, other: &Classes) -> (Classes, Vec<u32>) {
         let all = Classes::new(self.0.iter().chain(other.0.iter()).cloned().collect());
-        let places = other.0.iter().filter_map(|label| all.code(label)).collect();
-        (all, places)
+        let codes = other.0.iter().filter_map(|label| all.code(label)).collect();
+        (all, codes)
     }
 
     /// Whether both share one list in memory, which makes a comparison unnecessary.
@@ -209,11 +209,11 @@ mod tests {
 
     #[test]
     fn a_union_maps_the_codes_of_the_other() {
-        let (all, places) =
+        let (all, codes) =
             Classes::from_names(["b", "d"]).union(&Classes::from_names(["a", "d", "e"]));
 
         assert_eq!(all, Classes::from_names(["a", "b", "d", "e"]));
-        assert_eq!(places, [0, 2, 3]);
+        assert_eq!(codes, [0, 2, 3]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct ColumnProfile {
     pub n_missing: u64,
     /// The line (or the row, in Parquet and Arrow files) of the first missing value.
     pub first_missing_line: Option<u64>,
-    /// The levels of a categorical column; the levels of the target whatever its kind.
+    /// The levels of a categorical column, or of a target of any kind.
     pub levels: Arc<Levels>,
     /// The frequency of each of the `levels`.
     pub level_counts: Vec<u64>,

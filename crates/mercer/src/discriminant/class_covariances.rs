@@ -27,11 +27,13 @@ impl<G: Grouped> ClassCovariances<G> {
         summarize: impl FnOnce(&Rows<'_>, &[u32], &[f64], &[f64]) -> Result<G>,
     ) -> Result<()> {
         match shrinkage {
-            Shrinkage::Estimated(_) => self.fourths.push_rows(batch, |batch, slots, weights| {
-                FourthMoments::of_rows(batch.rows(), slots, batch.weights(), weights)
-            }),
-            _ => self.plain.push_rows(batch, |batch, slots, weights| {
-                summarize(batch.rows(), slots, batch.weights(), weights)
+            Shrinkage::Estimated(_) => {
+                self.fourths.push_rows(batch, |batch, group_of_row, weights| {
+                    FourthMoments::of_rows(batch.rows(), group_of_row, batch.weights(), weights)
+                })
+            }
+            _ => self.plain.push_rows(batch, |batch, group_of_row, weights| {
+                summarize(batch.rows(), group_of_row, batch.weights(), weights)
             }),
         }
     }

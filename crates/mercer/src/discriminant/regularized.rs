@@ -144,8 +144,8 @@ impl Accumulate for RegularizedDiscriminantAnalysis {
     type Model = RegularizedDiscriminantAnalysisModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, |batch, slots, weights| {
-            ClassScatter::of_rows(batch.rows(), slots, batch.weights(), weights)
+        stats.push_rows(batch, |batch, group_of_row, weights| {
+            ClassScatter::of_rows(batch.rows(), group_of_row, batch.weights(), weights)
         })
     }
 

@@ -87,7 +87,6 @@ pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
 /// same time and written last.
 ///
 /// # Errors
-///
 /// If the header is too large, or the operating system fails.
 pub fn save_tree(path: &Path, tree: Tree) -> Result<()> {
     let file = UnhashedFile::new(tree)?;

@@ -1,7 +1,7 @@
 //! The traits of fitted models: what a model can compute besides holding its parameters.
 //!
-//! Every trait here has a [`Capability`](crate::catalog::Capability) of the same name on the estimator's
-//! card, and a method of [`Model`] by which an interface asks for it at run time.
+//! Every trait here has a [`Capability`](crate::catalog::Capability) of the same name on the estimator's card, and a
+//! method of [`Model`] that returns it at run time.
 
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
@@ -238,7 +238,7 @@ pub trait Check {
     fn check(&self) -> Result<()>;
 }
 
-/// The capabilities of a fitted model, asked at run time by the interfaces. Implemented by the catalog.
+/// The capabilities of a fitted model, queried at run time by the interfaces. Implemented by the catalog.
 pub trait Model: Check + Send + Sync {
     /// As a classifier.
     fn classifier(&self) -> Option<&dyn Classifier> {

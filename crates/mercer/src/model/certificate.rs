@@ -89,7 +89,7 @@ pub struct Certificate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// What was measured.
+    /// The name of the quantity.
     pub name: String,
     /// Its value.
     pub value: f64,
@@ -170,7 +170,7 @@ impl Certificate {
         Certificate { objective: Some(Measured { name: name.to_owned(), value }), ..self }
     }
 
-    /// Sets the dual objective, where there is one.
+    /// Sets the dual objective, if there is one.
     pub fn dual(self, dual: impl Into<Option<f64>>) -> Certificate {
         Certificate { dual: dual.into(), ..self }
     }
@@ -290,7 +290,7 @@ impl fmt::Display for Certificate {
     }
 }
 
-/// An objective's value: counts as whole numbers, others with six decimals where that shows them.
+/// Prints an objective: integers as such, other values with six decimals if these are significant.
 struct Significant(f64);
 
 impl fmt::Display for Significant {

@@ -17,14 +17,12 @@ pub trait Fit: Params {
     /// Fits a model to all rows, on all threads of the current pool.
     ///
     /// # Errors
-    ///
     /// If parameters or data are invalid, or the fit was stopped before a model existed.
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>>;
 
     /// Fits a model to all rows, starting from another model of the same classes and columns (warm start).
     ///
     /// # Errors
-    ///
     /// As [`Fit::fit`], or if the estimator has no warm start, which is the default.
     fn fit_from(
         &self,
@@ -38,7 +36,6 @@ pub trait Fit: Params {
     /// Updates a model, or starts a new one, with one pass over more rows (scikit-learn's `partial_fit`).
     ///
     /// # Errors
-    ///
     /// As [`Fit::fit`], or if the estimator does not learn online, which is the default.
     fn learn_on(
         &self,
@@ -52,7 +49,6 @@ pub trait Fit: Params {
     /// Starts a fit to rows that come in parts, in as many passes as it needs.
     ///
     /// # Errors
-    ///
     /// If parameters are invalid, or the estimator does not learn online, which is the default.
     fn in_parts(&self, _shape: &Shape<'_>) -> Result<BoxedParts<Self::Model>> {
         Err(Error::Unable { estimator: Self::NAME.into(), what: "learn out of core".into() })
@@ -78,21 +74,18 @@ pub trait InParts: Send {
     /// Updates the state with the given rows of a part; with fewer if the monitor stops it.
     ///
     /// # Errors
-    ///
     /// If the rows are invalid.
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()>;
 
     /// Ends a pass over all rows; returns whether another pass follows.
     ///
     /// # Errors
-    ///
     /// If there were no rows, or the weights diverged.
     fn end_pass(&mut self) -> Result<bool>;
 
     /// The model of the current state.
     ///
     /// # Errors
-    ///
     /// If there were no rows.
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<Self::Model>>;
 }
@@ -105,21 +98,18 @@ pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwn
     /// Adds the statistics of other rows.
     ///
     /// # Errors
-    ///
     /// If the columns differ.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
     /// Removes rows.
     ///
     /// # Errors
-    ///
     /// If they cannot have been part of the statistics.
     fn forget(&mut self, other: &Self) -> Result<()>;
 
     /// Refuses inconsistent values, as of a damaged file.
     ///
     /// # Errors
-    ///
     /// The first inconsistency found.
     fn check(&self) -> Result<()>;
 
@@ -156,21 +146,18 @@ pub trait Accumulate: Params {
     /// Adds rows to the statistics.
     ///
     /// # Errors
-    ///
     /// If the rows are invalid.
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()>;
 
     /// Computes the model.
     ///
     /// # Errors
-    ///
     /// If there are too few rows.
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model>;
 
     /// Computes the model by a search: the best model so far and the reason, if the monitor stops it.
     ///
     /// # Errors
-    ///
     /// If there are too few rows.
     fn finish_within(
         &self,
@@ -227,7 +214,6 @@ impl<S> Gathered<S> {
 /// Computes the statistics of rows over the fixed chunks and the fixed merge tree.
 ///
 /// # Errors
-///
 /// If rows are invalid, or the fit was stopped before the first chunk.
 pub fn gather<S: Statistics>(
     data: &Dataset<'_>,

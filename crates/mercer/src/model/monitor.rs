@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The default remedy if the memory budget is exceeded.
 const RAISE_BUDGET: &str = "raise the memory budget";
 
-/// Passed to everything that can take long. The default has no limits and reports nothing.
+/// Passed to every long computation. The default has no limits and no reports.
 #[derive(Default)]
 pub struct Monitor<'a> {
     progress: Option<Box<dyn Fn(Progress) + Sync + 'a>>,

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_numbers_that_contradict_each_other_are_refused() {
+    fn inconsistent_probabilities_are_refused() {
         // If 0.5 of 0.1 show it, at least 0.05 of all do, and at most 0.95.
         let few = BayesRule::from_evidence(0.1, 0.5, 0.01);
         let many = BayesRule::from_evidence(0.1, 0.5, 0.96);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_number_is_named() {
+    fn every_invalid_probability_is_named() {
         let names = ["a".to_owned(), "b".to_owned()];
 
         let sum = BayesRule::of(&names, &[0.5, 0.6], &[0.1, 0.1]).unwrap_err().to_string();

@@ -2,9 +2,8 @@
 //!
 //! `log p(x) = −½ [k log 2π + log det Σ + (x − μ)ᵀ Σ⁻¹ (x − μ)]`
 //!
-//! With some coordinates known the others are normal again:
-//! `μ_a + Σ_ab Σ_bb⁻¹ (x_b − μ_b)` and `Σ_aa − Σ_ab Σ_bb⁻¹ Σ_ba`. Everything goes through the Cholesky factor
-//! `Σ = L Lᵀ`; no matrix is inverted.
+//! The conditional distribution given some coordinates is normal, with the mean `μ_a + Σ_ab Σ_bb⁻¹ (x_b − μ_b)` and the
+//! covariance `Σ_aa − Σ_ab Σ_bb⁻¹ Σ_ba`. All solves use the Cholesky factor `Σ = L Lᵀ`; no matrix is inverted.
 
 use super::check_names;
 use crate::data::check_cells;
@@ -18,10 +17,10 @@ use ndarray::Axis;
 use serde::Serialize;
 use std::f64::consts::TAU;
 
-/// How far a covariance matrix may be from its mirror image, relative to its diagonal.
+/// The tolerance for the asymmetry of a covariance matrix, relative to its diagonal.
 const ASYMMETRY: f64 = 1e-9;
 
-/// A normal distribution over several numbers at once.
+/// A multivariate normal distribution with named coordinates.
 ///
 /// ```
 /// use mercer::probability::MultivariateNormal;
@@ -31,7 +30,7 @@ const ASYMMETRY: f64 = 1e-9;
 ///     vec![175.0, 178.0],
 ///     ndarray::array![[49.0, 24.5], [24.5, 49.0]],
 /// )?;
-/// // A father two deviations above the mean has a son one above it, on average.
+/// A father two standard deviations above the mean has a son one above it, on average.
 /// let son = heights.given(&[("father", 189.0)])?;
 /// assert_eq!((son.mean()[0], son.covariance()[[0, 0]]), (185.0, 36.75));
 /// # Ok::<(), mercer::Error>(())
@@ -46,11 +45,10 @@ pub struct MultivariateNormal {
 }
 
 impl MultivariateNormal {
-    /// Named coordinates with a mean and a covariance.
+    /// A distribution with a mean and a covariance.
     ///
     /// # Errors
-    /// If sizes differ, a number is not finite, or the covariance is not symmetric and positive
-    /// definite.
+    /// If sizes differ, a value is not finite, or the covariance is not symmetric and positive definite.
     pub fn new(
         names: Vec<String>,
         mean: Vec<f64>,
@@ -76,7 +74,7 @@ impl MultivariateNormal {
             finite(what, *value)?;
             let scale = (covariance[[i, i]] * covariance[[j, j]]).abs().sqrt();
             if (value - covariance[[j, i]]).abs() > ASYMMETRY * scale {
-                let expected = format!("{}, as the other way round", covariance[[j, i]]);
+                let expected = format!("{}, because the matrix is symmetric", covariance[[j, i]]);
                 return Err(Error::Number { what: what(), value: *value, expected });
             }
         }
@@ -91,7 +89,7 @@ impl MultivariateNormal {
         Ok(MultivariateNormal { names, mean, covariance, factor })
     }
 
-    /// The most likely mean and covariance of rows: squares are divided by their number.
+    /// The maximum likelihood estimate: sums of squares are divided by the number of rows.
     ///
     /// # Errors
     /// If there are no rows, a cell is not finite, or the covariance is singular.
@@ -99,7 +97,7 @@ impl MultivariateNormal {
         MultivariateNormal::fit_less(names, x, 0.0)
     }
 
-    /// The unbiased estimate: squares are divided by the number of rows less one.
+    /// The unbiased estimate: sums of squares are divided by the number of rows minus one.
     ///
     /// # Errors
     /// As [`MultivariateNormal::fit`].
@@ -119,7 +117,7 @@ impl MultivariateNormal {
         let cells: Vec<f64> = (0..n).flat_map(|i| x.row(i)).collect();
         let mut rows = Matrix::from_shape_vec((n, k), cells)
             .map_err(|_| Error::Columns { found: k, expected: names.len() })?;
-        // Shifted by the first row, a column far from zero keeps the digits of its mean.
+        // Shifted by the first row, which avoids cancellation for columns far from zero.
         let first = rows.row(0).to_owned();
         rows -= &first;
         let shift = rows.mean_axis(Axis(0)).unwrap_or_else(|| first.clone());
@@ -129,7 +127,7 @@ impl MultivariateNormal {
         MultivariateNormal::new(names, mean, covariance)
     }
 
-    /// The coordinates' names.
+    /// The names of the coordinates.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -144,7 +142,7 @@ impl MultivariateNormal {
         &self.covariance
     }
 
-    /// `√((x − μ)ᵀ Σ⁻¹ (x − μ))`: the distance from the mean in deviations.
+    /// The Mahalanobis distance `√((x − μ)ᵀ Σ⁻¹ (x − μ))`.
     ///
     /// # Errors
     /// If `x` has another number of coordinates or one is not finite.
@@ -152,7 +150,7 @@ impl MultivariateNormal {
         Ok(self.square(x)?.sqrt())
     }
 
-    /// The chance that a draw is at least as far from the mean as `x`.
+    /// The probability that a sample is at least as far from the mean as `x`.
     ///
     /// # Errors
     /// As [`MultivariateNormal::mahalanobis`].
@@ -169,42 +167,42 @@ impl MultivariateNormal {
         Ok(-0.5 * (constant + self.square(x)?))
     }
 
-    /// The distribution of some coordinates, in the order asked for.
+    /// The marginal distribution of some coordinates, in the given order.
     ///
     /// # Errors
     /// If a coordinate is out of range or repeated.
     pub fn marginal(&self, names: &[&str]) -> Result<MultivariateNormal> {
         let owned: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
         check_names("coordinates", &owned)?;
-        let places = names.iter().map(|n| self.place(n)).collect::<Result<Vec<_>>>()?;
-        let mean = places.iter().map(|p| self.mean[*p]).collect();
-        MultivariateNormal::new(owned, mean, block(&self.covariance, &places, &places))
+        let indices = names.iter().map(|n| self.index(n)).collect::<Result<Vec<_>>>()?;
+        let mean = indices.iter().map(|p| self.mean[*p]).collect();
+        MultivariateNormal::new(owned, mean, block(&self.covariance, &indices, &indices))
     }
 
-    /// The distribution of the other coordinates when some are known.
+    /// The conditional distribution of the other coordinates given some.
     ///
     /// # Errors
-    /// If a coordinate is out of range, repeated or not finite, or none is left.
+    /// If a coordinate is out of range, repeated or not finite, or all are given.
     pub fn given(&self, known: &[(&str, f64)]) -> Result<MultivariateNormal> {
         let mut fixed = Vec::with_capacity(known.len());
         for (name, value) in known {
-            let place = self.place(name)?;
+            let index = self.index(name)?;
             finite(|| format!("the value of `{name}`"), *value)?;
-            if fixed.contains(&place) {
+            if fixed.contains(&index) {
                 return Err(Error::Parameter {
                     name: "given".into(),
                     found: format!("`{name}` twice"),
                     expected: "each coordinate at most once".into(),
                 });
             }
-            fixed.push(place);
+            fixed.push(index);
         }
         let free: Vec<usize> = (0..self.mean.len()).filter(|p| !fixed.contains(p)).collect();
         if free.is_empty() {
             return Err(Error::Parameter {
                 name: "given".into(),
                 found: "every coordinate".into(),
-                expected: "at least one left free".into(),
+                expected: "at least one coordinate that is not given".into(),
             });
         }
         if fixed.is_empty() {
@@ -216,8 +214,8 @@ impl MultivariateNormal {
             found: "linearly dependent coordinates".into(),
             expected: "coordinates with a positive definite covariance".into(),
         })?;
-        // W = L⁻¹ Σ_ba and z = L⁻¹ (x_b − μ_b), so that the mean moves by Wᵀz and the covariance
-        // shrinks by WᵀW, which is symmetric whatever rounding does.
+        // With W = L⁻¹ Σ_ba and z = L⁻¹ (x_b − μ_b), the mean is shifted by Wᵀz and the covariance reduced by WᵀW,
+        // which is exactly symmetric.
         let mut w = block(&self.covariance, &fixed, &free);
         let mut z: Vec<f64> =
             fixed.iter().zip(known).map(|(p, (_, value))| value - self.mean[*p]).collect();
@@ -232,7 +230,7 @@ impl MultivariateNormal {
         MultivariateNormal::new(names, mean, covariance)
     }
 
-    /// New rows: `μ + L z` with standard normal `z`.
+    /// Samples `μ + L z` with standard normal `z`.
     pub fn sample(&self, n: usize, random: &mut Random) -> Matrix {
         let k = self.mean.len();
         let z = Matrix::from_shape_fn((n, k), |_| random.normal());
@@ -253,7 +251,7 @@ impl MultivariateNormal {
         Ok(z.iter().map(|v| v * v).sum())
     }
 
-    fn place(&self, name: &str) -> Result<usize> {
+    fn index(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|n| n == name).ok_or_else(|| Error::UnknownVariable {
             name: name.to_owned(),
             known: self.names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "),
@@ -352,7 +350,7 @@ mod tests {
         assert!(three().given(&[("x0", 1.0), ("x1", 2.0), ("x2", 0.0)]).is_err());
         assert!(three().ln_density(&[1.0]).is_err());
         assert!(three().ln_density(&[1.0, f64::NAN, 0.0]).is_err());
-        let gap = array![[1.0, f64::NAN]];
-        assert!(MultivariateNormal::fit(names(2), &Rows::from(&gap)).is_err());
+        let missing = array![[1.0, f64::NAN]];
+        assert!(MultivariateNormal::fit(names(2), &Rows::from(&missing)).is_err());
     }
 }

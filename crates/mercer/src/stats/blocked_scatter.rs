@@ -98,8 +98,8 @@ impl<'a, 'w> BlockedScatter<'a, 'w> {
         let total: f64 = parts.iter().map(|(w, _)| w).sum();
         let mut mean = vec![0.0; self.width];
         for (w, part) in &parts {
-            let share = if total > 0.0 { w / total } else { 0.0 };
-            mean.iter_mut().zip(part).for_each(|(m, p)| *m += share * p);
+            let fraction = if total > 0.0 { w / total } else { 0.0 };
+            mean.iter_mut().zip(part).for_each(|(m, p)| *m += fraction * p);
         }
         // For a constant column, rounded fractions may not add up to one.
         let (_, first) = &parts[0];
@@ -148,7 +148,7 @@ impl<'a, 'w> BlockedScatter<'a, 'w> {
         let width = self.width;
         let runs = runs(&self.changes);
         let n: usize = runs.iter().map(Range::len).sum();
-        let mut thin = vec![0.0; self.n_pending * n];
+        let mut varying_cells = vec![0.0; self.n_pending * n];
         let mut used = 0;
         for (indices, mean) in &self.pending {
             for i in indices {
@@ -158,7 +158,7 @@ impl<'a, 'w> BlockedScatter<'a, 'w> {
                     continue;
                 }
                 let row = self.cells.row(width, *i);
-                let mut out = &mut thin[used * n..(used + 1) * n];
+                let mut out = &mut varying_cells[used * n..(used + 1) * n];
                 for run in &runs {
                     let (cells, rest) = out.split_at_mut(run.len());
                     write_centered(&row[run.clone()], &mean[run.clone()], w.sqrt(), cells);
@@ -174,10 +174,10 @@ impl<'a, 'w> BlockedScatter<'a, 'w> {
             return;
         }
         if n == width {
-            return add_gram(&thin[..used * n], n, &mut self.square);
+            return add_gram(&varying_cells[..used * n], n, &mut self.square);
         }
         let mut square = vec![0.0; n * n];
-        add_gram(&thin[..used * n], n, &mut square);
+        add_gram(&varying_cells[..used * n], n, &mut square);
         for (from, i) in square.chunks_exact(n).zip(runs.iter().cloned().flatten()) {
             let into = &mut self.square[i * width..(i + 1) * width];
             let mut from = from;

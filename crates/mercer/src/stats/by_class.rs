@@ -24,7 +24,6 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// removed.
     ///
     /// # Errors
-    ///
     /// If that takes too much memory.
     fn widen(&mut self, _other: &Self) -> Result<()> {
         Ok(())
@@ -43,7 +42,6 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// Removes the group `theirs` of `other` from the group `mine`.
     ///
     /// # Errors
-    ///
     /// If it cannot have been part of it.
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()>;
 
@@ -54,7 +52,6 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// is the summary before the removal.
     ///
     /// # Errors
-    ///
     /// If they cannot have been part of it.
     fn forget_shared(&mut self, _other: &Self, _before: &Self) -> Result<()> {
         Ok(())
@@ -63,7 +60,6 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// Refuses inconsistent values, as of a damaged file.
     ///
     /// # Errors
-    ///
     /// [`Error::File`] names them.
     fn check(&self) -> Result<()>;
 
@@ -108,7 +104,6 @@ impl<G: Grouped> ByClass<G> {
     /// Adds rows. `summarize` receives the group of each row and the weight of each group.
     ///
     /// # Errors
-    ///
     /// If the target is not a class, there are no columns, or their number differs.
     pub fn push_rows(
         &mut self,
@@ -136,7 +131,7 @@ impl<G: Grouped> ByClass<G> {
         let groups = summarize(batch, &group_of_row, &weights)?;
         let n_columns = batch.n_columns();
         let part = ByClass { classes: classes.clone(), n_columns, codes, weights, groups };
-        if self.is_blank() {
+        if self.is_empty() {
             *self = part;
             return Ok(());
         }
@@ -173,17 +168,17 @@ impl<G: Grouped> ByClass<G> {
     }
 
     /// The codes of the observed classes, and their summaries in this order.
-    pub fn seen(&self) -> (&[u32], &G) {
+    pub fn observed(&self) -> (&[u32], &G) {
         (&self.codes, &self.groups)
     }
 
     /// Whether there are neither classes nor rows.
-    fn is_blank(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.classes.is_empty() && self.codes.is_empty()
     }
 
     /// Translates the codes into a larger list of classes.
-    fn adopt(&mut self, classes: &Classes) {
+    fn translate_codes(&mut self, classes: &Classes) {
         let (all, targets) = classes.union(&self.classes);
         debug_assert_eq!(&all, classes, "the new list holds the old one");
         self.codes.iter_mut().for_each(|c| *c = targets[*c as usize]);
@@ -201,9 +196,9 @@ impl<G: Grouped> ByClass<G> {
         let mut other = other.clone();
         let (all, _) = self.classes.union(&other.classes);
         if all != self.classes {
-            self.adopt(&all);
+            self.translate_codes(&all);
         }
-        other.adopt(&all);
+        other.translate_codes(&all);
         Ok(other)
     }
 
@@ -236,8 +231,8 @@ impl<G: Grouped> ByClass<G> {
         for part in [&*self, other] {
             groups.widen(&part.groups)?;
             groups.merge_shared(&part.groups);
-            let place = |c: &u32| codes.partition_point(|code| code < c);
-            let targets: Vec<usize> = part.codes.iter().map(place).collect();
+            let index = |c: &u32| codes.partition_point(|code| code < c);
+            let targets: Vec<usize> = part.codes.iter().map(index).collect();
             targets.iter().zip(&part.weights).for_each(|(group, w)| weights[*group] += w);
             groups.merge_groups(&targets, &part.groups);
         }
@@ -248,7 +243,7 @@ impl<G: Grouped> ByClass<G> {
 
 impl<G: Grouped> Statistics for ByClass<G> {
     fn merge(&mut self, other: &Self) -> Result<()> {
-        if self.is_blank() {
+        if self.is_empty() {
             *self = other.clone();
             return Ok(());
         }

@@ -139,13 +139,14 @@ impl Grouped for CategoryCounts {
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
-        for (j, (counts, gone)) in self.counts.iter_mut().zip(&other.counts).enumerate() {
-            for (code, gone) in gone.row(theirs).iter().enumerate().filter(|(_, n)| **n > 0.0) {
+        for (j, (counts, removed)) in self.counts.iter_mut().zip(&other.counts).enumerate() {
+            for (code, removed) in removed.row(theirs).iter().enumerate().filter(|(_, n)| **n > 0.0)
+            {
                 let why = || format!("column {} has no such count of code {code}", j + 1);
                 let count =
                     counts.get_mut([mine, code]).ok_or_else(|| Error::Forget { why: why() })?;
                 *count =
-                    subtract_count(*count, *gone).ok_or_else(|| Error::Forget { why: why() })?;
+                    subtract_count(*count, *removed).ok_or_else(|| Error::Forget { why: why() })?;
             }
             *counts = trimmed(std::mem::take(counts));
         }

@@ -170,10 +170,10 @@ pub(crate) fn on_cells<T>(
 }
 
 /// The difference of two counts; `None` if the first is smaller.
-pub(crate) fn subtract_count(count: f64, gone: f64) -> Option<f64> {
-    let left = count - gone;
+pub(crate) fn subtract_count(count: f64, removed: f64) -> Option<f64> {
+    let left = count - removed;
     // The residue of weights that cancel is rounding error, not a count.
-    (left >= -1e-9 * gone).then_some(if left <= 1e-12 * gone { 0.0 } else { left })
+    (left >= -1e-9 * removed).then_some(if left <= 1e-12 * removed { 0.0 } else { left })
 }
 
 /// The counts with columns of zeros appended up to a minimum number.
@@ -207,12 +207,12 @@ impl Grouped for Counts {
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
-        for (j, (sum, gone)) in
+        for (j, (sum, removed)) in
             self.sums.row_mut(mine).iter_mut().zip(other.sums.row(theirs)).enumerate()
         {
-            *sum = subtract_count(*sum, *gone).ok_or_else(|| Error::Forget {
+            *sum = subtract_count(*sum, *removed).ok_or_else(|| Error::Forget {
                 why: format!(
-                    "column {} has the count {sum}, which is less than the {gone} to remove",
+                    "column {} has the count {sum}, which is less than the {removed} to remove",
                     j + 1
                 ),
             })?;

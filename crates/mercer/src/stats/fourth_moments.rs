@@ -141,12 +141,12 @@ impl Grouped for FourthMoments {
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
         let mean = self.scatters.means.row(mine).to_vec();
-        let gone =
+        let removed =
             other.shifted(theirs, &subtract(&other.scatters.means.row(theirs).to_vec(), &mean));
         // Around the old mean, the sums of the removed rows are subtracted.
-        let third = subtract(&self.thirds.row(mine).to_vec(), &gone.1);
-        let fourth = subtract(&self.fourths.row(mine).to_vec(), &gone.2);
-        let second = subtract(self.scatters.scatter(mine), &gone.0);
+        let third = subtract(&self.thirds.row(mine).to_vec(), &removed.1);
+        let fourth = subtract(&self.fourths.row(mine).to_vec(), &removed.2);
+        let second = subtract(self.scatters.scatter(mine), &removed.0);
         let left = &mut self.scatters;
         left.forget_group(mine, &other.scatters, theirs)?;
         let around = subtract(&mean, &left.means.row(mine).to_vec());

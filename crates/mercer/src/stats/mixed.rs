@@ -63,7 +63,7 @@ impl Mixed {
         let measures = batch.measures();
         let weights = batch.weights();
         let parts = Parts::of(batch.rows(), &measures, group_of_row, weights, n_groups)?;
-        let place = |kind: fn(&Measure) -> bool| {
+        let index = |kind: fn(&Measure) -> bool| {
             let targets: Vec<usize> = (0..measures.len()).filter(|j| kind(&measures[*j])).collect();
             move |e: Error| e.in_column(&targets)
         };
@@ -73,10 +73,10 @@ impl Mixed {
             weights,
             n_groups,
         )
-        .map_err(place(|m| matches!(m, Measure::Categorical(_))))?;
+        .map_err(index(|m| matches!(m, Measure::Categorical(_))))?;
         let moments =
             Moments::of_rows(&Rows::from(&parts.numbers), group_of_row, weights, group_weights)
-                .map_err(place(|m| *m == Measure::Numeric))?;
+                .map_err(index(|m| *m == Measure::Numeric))?;
         let value_counts = if include.values {
             GroupValueCounts::of_columns(&parts.numbers, group_of_row, weights, n_groups)
         } else {
@@ -96,7 +96,7 @@ impl Mixed {
 
     /// Takes the columns of another summary if there were none yet, and the larger number of levels of each categorical
     /// column.
-    fn adopt(&mut self, other: &Mixed) {
+    fn adopt_columns(&mut self, other: &Mixed) {
         if self.measures.is_empty() {
             let n = self.n_groups;
             self.measures = other.measures.clone();
@@ -212,7 +212,7 @@ impl Grouped for Mixed {
     }
 
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
-        self.adopt(other);
+        self.adopt_columns(other);
         self.codes.merge_group(mine, &other.codes, theirs);
         self.value_counts.merge_group(mine, &other.value_counts, theirs);
         self.moments.merge_group(mine, &other.moments, theirs);
@@ -221,7 +221,7 @@ impl Grouped for Mixed {
     }
 
     fn merge_groups(&mut self, targets: &[usize], other: &Self) {
-        self.adopt(other);
+        self.adopt_columns(other);
         self.codes.merge_groups(targets, &other.codes);
         self.value_counts.merge_groups(targets, &other.value_counts);
         self.moments.merge_groups(targets, &other.moments);

@@ -211,8 +211,9 @@ impl Grouped for PairCounts {
     fn widen(&mut self, other: &Self) -> Result<()> {
         // A summary of no rows has no columns yet.
         let width = self.levels.len().max(other.levels.len());
-        let room = |of: &PairCounts, j: usize| of.levels.get(j).copied().unwrap_or(0);
-        let levels: Vec<usize> = (0..width).map(|j| room(self, j).max(room(other, j))).collect();
+        let n_levels = |of: &PairCounts, j: usize| of.levels.get(j).copied().unwrap_or(0);
+        let levels: Vec<usize> =
+            (0..width).map(|j| n_levels(self, j).max(n_levels(other, j))).collect();
         if levels == self.levels {
             return Ok(());
         }
@@ -270,18 +271,18 @@ fn add(to: &mut [f64], from: &[f64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
 }
 
-fn take(from: &mut [f64], gone: &[f64]) -> Result<()> {
-    for (sum, gone) in from.iter_mut().zip(gone) {
-        let left = *sum - gone;
-        if left < -1e-9 * gone {
+fn take(from: &mut [f64], removed: &[f64]) -> Result<()> {
+    for (sum, removed) in from.iter_mut().zip(removed) {
+        let left = *sum - removed;
+        if left < -1e-9 * removed {
             return Err(Error::Forget {
                 why: format!(
-                    "a pair of categories has the count {sum}, which is less than the {gone} to remove"
+                    "a pair of categories has the count {sum}, which is less than the {removed} to remove"
                 ),
             });
         }
         // The residue of weights that cancel is rounding error, not a count.
-        *sum = if left <= 1e-12 * gone { 0.0 } else { left };
+        *sum = if left <= 1e-12 * removed { 0.0 } else { left };
     }
     Ok(())
 }

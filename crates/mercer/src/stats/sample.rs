@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of entries.
 const MAX_ROWS: usize = 4096;
 /// Above every key. Integers up to here are stored in a file exactly.
-const ALL: u64 = 1 << 62;
+const KEY_BOUND: u64 = 1 << 62;
 /// The representation of a missing cell: no cell is infinite, and unlike NaN it equals itself.
 const MISSING_CELL: f64 = f64::INFINITY;
 
@@ -44,7 +44,7 @@ pub struct Entry {
 
 impl Default for Sample {
     fn default() -> Self {
-        Sample { limit: ALL, entries: Vec::new() }
+        Sample { limit: KEY_BOUND, entries: Vec::new() }
     }
 }
 
@@ -108,7 +108,7 @@ impl Sample {
         }
         // The sort is stable: the weights of equal rows are added in their order.
         entries.sort_by_key(Entry::order_key);
-        let mut sample = Sample { limit: ALL, entries: Vec::new() };
+        let mut sample = Sample { limit: KEY_BOUND, entries: Vec::new() };
         entries.into_iter().for_each(|entry| sample.push(entry));
         sample.shrink();
         sample
@@ -132,8 +132,8 @@ impl Sample {
         if let Some(first_too_many) = self.entries.get(MAX_ROWS) {
             self.limit = self.limit.min(first_too_many.key);
         }
-        let kept = self.entries.partition_point(|entry| entry.key < self.limit);
-        self.entries.truncate(kept);
+        let retained = self.entries.partition_point(|entry| entry.key < self.limit);
+        self.entries.truncate(retained);
     }
 
     /// Adds the rows of another sample; `targets[theirs]` is the group here.
@@ -162,13 +162,12 @@ impl Sample {
     /// Removes the rows of the group `theirs` from the group `mine`.
     ///
     /// # Errors
-    ///
     /// If they cannot have been part of it.
     pub fn forget_group(&mut self, mine: usize, other: &Sample, theirs: usize) -> Result<()> {
         let never =
             || Error::Forget { why: "it has rows that are not in the training data".into() };
-        let gone = other.entries.iter().filter(|entry| entry.group as usize == theirs);
-        for entry in gone.filter(|entry| entry.key < self.limit) {
+        let removed = other.entries.iter().filter(|entry| entry.group as usize == theirs);
+        for entry in removed.filter(|entry| entry.key < self.limit) {
             let order_key = (entry.key, mine as u32);
             let at = self
                 .entries
@@ -187,7 +186,6 @@ impl Sample {
     /// Refuses entries that do not match these numbers of groups, cells and terms.
     ///
     /// # Errors
-    ///
     /// [`Error::File`] if they do not match.
     pub fn check(&self, n_groups: usize, head: usize, n_terms: usize) -> Result<()> {
         let entry = |entry: &Entry| {
@@ -202,7 +200,7 @@ impl Sample {
                 && entry.terms.last().is_none_or(|j| (*j as usize) < n_terms)
                 && entry.counts.iter().all(|n| n.is_finite() && *n > 0.0)
         };
-        let fits = self.limit <= ALL
+        let fits = self.limit <= KEY_BOUND
             && self.entries.len() <= MAX_ROWS
             && self.entries.is_sorted_by(|a, b| a.order_key() < b.order_key())
             && self.entries.iter().all(entry);

@@ -21,7 +21,7 @@ const MIN_CELLS_PER_NONZERO: usize = 3;
 const MAX_RAW_TO_CENTERED: f64 = 16.0;
 
 /// The means, one row per group, and the lower triangle of the scatter; `None` if the rows are not suitable.
-pub(super) fn scatter_from_zero(
+pub(super) fn uncentered_scatter(
     rows: &Rows<'_>,
     group_of_row: &[u32],
     weights: &[f64],
@@ -36,11 +36,11 @@ pub(super) fn scatter_from_zero(
     let mut sums = vec![[0.0; BLOCK_CELLS]; n_groups * n_blocks];
     let mut squares = vec![[0.0; BLOCK_CELLS]; n_blocks];
     let mut sparse = BlockSparseRows::default();
-    for (i, slot) in group_of_row.iter().enumerate() {
+    for (i, group) in group_of_row.iter().enumerate() {
         let w = weights.get(i).copied().unwrap_or(1.0);
-        let (places, found) = sparse.push(&cells.row(width, i), w);
-        let sums = &mut sums[*slot as usize * n_blocks..][..n_blocks];
-        for (at, four) in places.iter().zip(found) {
+        let (indices, found) = sparse.push(&cells.row(width, i), w);
+        let sums = &mut sums[*group as usize * n_blocks..][..n_blocks];
+        for (at, four) in indices.iter().zip(found) {
             let (sums, squares) = (&mut sums[*at as usize], &mut squares[*at as usize]);
             for k in 0..BLOCK_CELLS {
                 let weighted = w * four[k];
@@ -100,17 +100,17 @@ mod tests {
 
     fn totals(group_of_row: &[u32], weights: &[f64]) -> Vec<f64> {
         let mut totals = vec![0.0; 3];
-        group_of_row.iter().zip(weights).for_each(|(slot, w)| totals[*slot as usize] += w);
+        group_of_row.iter().zip(weights).for_each(|(group, w)| totals[*group as usize] += w);
         totals
     }
 
     /// The scatter by its definition.
     fn expected(x: &Matrix, group_of_row: &[u32], weights: &[f64], means: &Matrix) -> Matrix {
         let mut scatter = Matrix::zeros((WIDTH, WIDTH));
-        for ((row, slot), w) in x.outer_iter().zip(group_of_row).zip(weights) {
-            let apart = &row - &means.row(*slot as usize);
+        for ((row, group), w) in x.outer_iter().zip(group_of_row).zip(weights) {
+            let deviation = &row - &means.row(*group as usize);
             for i in 0..WIDTH {
-                scatter.row_mut(i).scaled_add(w * apart[i], &apart);
+                scatter.row_mut(i).scaled_add(w * deviation[i], &deviation);
             }
         }
         scatter
@@ -122,13 +122,13 @@ mod tests {
         let totals = totals(&group_of_row, &weights);
 
         let (means, scatter) =
-            scatter_from_zero(&Rows::from(&x), &group_of_row, &weights, &totals).unwrap();
+            uncentered_scatter(&Rows::from(&x), &group_of_row, &weights, &totals).unwrap();
 
-        for (slot, mean) in means.outer_iter().enumerate() {
-            let of_slot = || (0..700).filter(|i| group_of_row[*i] as usize == slot);
+        for (group, mean) in means.outer_iter().enumerate() {
+            let of_group = || (0..700).filter(|i| group_of_row[*i] as usize == group);
             for (j, mean) in mean.iter().enumerate() {
-                let sum: f64 = of_slot().map(|i| weights[i] * x[[i, j]]).sum();
-                assert!((mean - sum / totals[slot]).abs() < 1e-12);
+                let sum: f64 = of_group().map(|i| weights[i] * x[[i, j]]).sum();
+                assert!((mean - sum / totals[group]).abs() < 1e-12);
             }
         }
         let expected = expected(&x, &group_of_row, &weights, &means);
@@ -137,7 +137,7 @@ mod tests {
         // The result for sparse rows is bit-identical.
         let sparse = CsrMatrix::from_dense(&Rows::from(&x), 1.0).unwrap();
         let sparse =
-            scatter_from_zero(&Rows::Sparse(sparse.view()), &group_of_row, &weights, &totals)
+            uncentered_scatter(&Rows::Sparse(sparse.view()), &group_of_row, &weights, &totals)
                 .unwrap();
         assert_eq!(sparse, (means, scatter));
     }
@@ -147,7 +147,7 @@ mod tests {
         let (x, group_of_row, weights) = rows(700);
         let totals = totals(&group_of_row, &weights);
         let left = |x: &Matrix, group_of_row: &[u32], totals: &[f64]| {
-            scatter_from_zero(&Rows::from(x), group_of_row, &weights, totals).is_none()
+            uncentered_scatter(&Rows::from(x), group_of_row, &weights, totals).is_none()
         };
         let mut still = x.clone();
         still.column_mut(7).fill(0.1);

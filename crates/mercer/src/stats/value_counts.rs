@@ -276,8 +276,8 @@ impl Grouped for GroupValueCounts {
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
-        for (j, (histogram, gone)) in self.columns.iter_mut().zip(&other.columns).enumerate() {
-            histogram.forget_group(mine, gone, theirs).ok_or_else(|| Error::Forget {
+        for (j, (histogram, removed)) in self.columns.iter_mut().zip(&other.columns).enumerate() {
+            histogram.forget_group(mine, removed, theirs).ok_or_else(|| Error::Forget {
                 why: format!("column {} has fewer such values", j + 1),
             })?;
         }

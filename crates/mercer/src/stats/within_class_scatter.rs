@@ -8,7 +8,7 @@ use super::Grouped;
 use super::blocked_scatter::BlockedScatter;
 use super::class_scatter::{check_variances, forget_mean, merge_mean};
 use super::packed_symmetric;
-use super::uncentered_scatter::scatter_from_zero;
+use super::uncentered_scatter::uncentered_scatter;
 use crate::error::{Error, Result};
 use mercer_num::parallel::{Layout, chunk_rows};
 use mercer_num::rows::Missing;
@@ -40,7 +40,7 @@ impl WithinClassScatter {
     ) -> Result<WithinClassScatter> {
         let width = rows.n_columns();
         if let Some((means, scatter)) =
-            scatter_from_zero(rows, group_of_row, weights, group_weights)
+            uncentered_scatter(rows, group_of_row, weights, group_weights)
         {
             return Ok(WithinClassScatter { weights: group_weights.to_vec(), means, scatter });
         }
@@ -99,11 +99,11 @@ impl Grouped for WithinClassScatter {
     }
 
     fn merge_groups(&mut self, targets: &[usize], other: &Self) {
-        let mut apart = Vec::new();
+        let mut deviation = Vec::new();
         for (theirs, mine) in targets.iter().enumerate() {
-            apart.extend(self.merge_means(*mine, other, theirs));
+            deviation.extend(self.merge_means(*mine, other, theirs));
         }
-        packed_symmetric::add_outers(&mut self.scatter, &apart);
+        packed_symmetric::add_outers(&mut self.scatter, &deviation);
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
@@ -167,10 +167,10 @@ mod tests {
                 .unwrap();
 
         let mut expected = Matrix::zeros((width, width));
-        for (row, slot) in x.outer_iter().zip(&group_of_row) {
-            let apart = &row - &found.means.row(*slot as usize);
+        for (row, row_group) in x.outer_iter().zip(&group_of_row) {
+            let deviation = &row - &found.means.row(*row_group as usize);
             for i in 0..width {
-                expected.row_mut(i).scaled_add(apart[i], &apart);
+                expected.row_mut(i).scaled_add(deviation[i], &deviation);
             }
         }
         let square = packed_symmetric::square(&found.scatter, width, 1.0);
@@ -191,15 +191,18 @@ mod tests {
         });
         let weights: Vec<f64> = (0..n).map(|i| f64::from((i % 4) as u32)).collect();
         let mut totals = [0.0; 5];
-        group_of_row.iter().zip(&weights).for_each(|(slot, w)| totals[*slot as usize] += w);
+        group_of_row
+            .iter()
+            .zip(&weights)
+            .for_each(|(row_group, w)| totals[*row_group as usize] += w);
         let mut random_order: Vec<usize> = (0..n).collect();
         random.shuffle(&mut random_order);
         let mixed = x.select(ndarray::Axis(0), &random_order);
-        let pick = |from: &[f64]| random_order.iter().map(|i| from[*i]).collect::<Vec<_>>();
-        let mixed_slots: Vec<u32> = random_order.iter().map(|i| group_of_row[*i]).collect();
+        let reordered = |from: &[f64]| random_order.iter().map(|i| from[*i]).collect::<Vec<_>>();
+        let mixed_groups: Vec<u32> = random_order.iter().map(|i| group_of_row[*i]).collect();
 
         for (x, group_of_row, weights) in
-            [(&x, &group_of_row, weights.clone()), (&mixed, &mixed_slots, pick(&weights))]
+            [(&x, &group_of_row, weights.clone()), (&mixed, &mixed_groups, reordered(&weights))]
         {
             let found =
                 WithinClassScatter::of_rows(&Rows::from(x), group_of_row, &weights, &totals)
@@ -216,9 +219,9 @@ mod tests {
             }
             let mut expected = Matrix::zeros((width, width));
             for (i, row) in x.outer_iter().enumerate() {
-                let apart = &row - &means.row(group_of_row[i] as usize);
+                let deviation = &row - &means.row(group_of_row[i] as usize);
                 for k in 0..width {
-                    expected.row_mut(k).scaled_add(weights[i] * apart[k], &apart);
+                    expected.row_mut(k).scaled_add(weights[i] * deviation[k], &deviation);
                 }
             }
             let square = packed_symmetric::square(&found.scatter, width, 1.0);

@@ -10,18 +10,18 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 
 /// The length in bytes up to which a slot stores the term itself.
-const SHORT: usize = 8;
+const SHORT_TERM_BYTES: usize = 8;
 /// The distance, in entries, at which slots are prefetched.
-const AHEAD: usize = 8;
+const PREFETCH_DISTANCE: usize = 8;
 const MIN_SLOTS: usize = 1 << 10;
 /// An odd multiplier with the bits of the golden ratio.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The mask of the first `n` bytes, by `n`.
-const MASKS: [u64; SHORT + 1] = {
-    let mut masks = [u64::MAX; SHORT + 1];
+const MASKS: [u64; SHORT_TERM_BYTES + 1] = {
+    let mut masks = [u64::MAX; SHORT_TERM_BYTES + 1];
     let mut n = 0;
-    while n < SHORT {
+    while n < SHORT_TERM_BYTES {
         masks[n] = (1 << (8 * n)) - 1;
         n += 1;
     }
@@ -72,7 +72,7 @@ impl Batch {
     /// The bytes of an entry if it is a long term.
     #[inline]
     fn long_term(&self, entry: &Entry) -> &[u8] {
-        if entry.length as usize <= SHORT {
+        if entry.length as usize <= SHORT_TERM_BYTES {
             return &[];
         }
         &self.long[entry.at as usize..entry.at as usize + entry.length as usize]
@@ -142,7 +142,7 @@ impl Terms {
     #[inline]
     pub fn ids(&mut self, batch: &Batch, mut take: impl FnMut(u32)) {
         for (k, entry) in batch.entries.iter().enumerate() {
-            self.table.fetch(batch, k + AHEAD);
+            self.table.fetch(batch, k + PREFETCH_DISTANCE);
             let long = batch.long_term(entry);
             let id = match self.table.lookup(&self.list, entry.key, entry.length, long) {
                 Ok(id) => id,
@@ -213,9 +213,9 @@ impl Table {
     pub fn push(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
         let n = to - from;
         let length = n as u32;
-        if n <= SHORT {
+        if n <= SHORT_TERM_BYTES {
             // If eight bytes can be read, a mask cuts off those beyond the term without a branch.
-            let key = match text[from..].first_chunk::<SHORT>() {
+            let key = match text[from..].first_chunk::<SHORT_TERM_BYTES>() {
                 Some(bytes) => u64::from_le_bytes(*bytes) & MASKS[n],
                 None => short_key(&text[from..to]),
             };
@@ -232,7 +232,7 @@ impl Table {
     #[inline]
     pub fn known_ids(&self, list: &List, batch: &Batch, mut take: impl FnMut(u32)) {
         for (k, entry) in batch.entries.iter().enumerate() {
-            self.fetch(batch, k + AHEAD);
+            self.fetch(batch, k + PREFETCH_DISTANCE);
             if let Ok(id) = self.lookup(list, entry.key, entry.length, batch.long_term(entry)) {
                 take(id);
             }
@@ -262,7 +262,7 @@ impl Table {
             let slot = self.slots[at];
             if slot.key == key && slot.length == length && slot.id != 0 {
                 let id = slot.id - 1;
-                if length as usize <= SHORT || list.term(id as usize) == long {
+                if length as usize <= SHORT_TERM_BYTES || list.term(id as usize) == long {
                     return Ok(id);
                 }
             }
@@ -301,7 +301,7 @@ impl Table {
     /// The key of a term: its bytes if it is short, else a hash.
     #[inline]
     fn key(&self, term: &[u8]) -> u64 {
-        if term.len() <= SHORT { short_key(term) } else { long_key(term, self.salt) }
+        if term.len() <= SHORT_TERM_BYTES { short_key(term) } else { long_key(term, self.salt) }
     }
 }
 

@@ -1,7 +1,7 @@
-//! Rows to try estimators on, made to fit whatever the catalog holds.
+//! Random data for every estimator of the catalog.
 //!
-//! Nothing here names an estimator: what it wants is read from its card, and where the card is
-//! silent, from the first kind of rows it accepts.
+//! No estimator is named here: the data follow from the capabilities on its card, or else from the first kind of rows
+//! that it accepts.
 
 use mercer::catalog::{AnyModel, Capability, Card, Estimator, Input, Learns};
 use mercer::data::{Column, Levels, Values};
@@ -21,33 +21,33 @@ use std::sync::Arc;
 /// The name of the target in tables.
 pub const TARGET: &str = "target";
 
-/// What is drawn at random.
+/// The parameters of a random case.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub n_rows: usize,
     pub n_columns: usize,
     pub n_classes: usize,
-    pub gaps: bool,
+    pub with_missing: bool,
     pub weighted: bool,
     pub seed: u64,
 }
 
-/// Shapes small enough to try many.
+/// Shapes small enough for many cases.
 pub fn shapes() -> impl Strategy<Value = Shape> {
     (1usize..200, 1usize..12, 2usize..=5, any::<bool>(), any::<bool>(), 0u64..1_000_000).prop_map(
-        |(n_rows, n_columns, n_classes, gaps, weighted, seed)| Shape {
+        |(n_rows, n_columns, n_classes, with_missing, weighted, seed)| Shape {
             n_rows,
             n_columns,
             n_classes,
-            gaps,
+            with_missing,
             weighted,
             seed,
         },
     )
 }
 
-/// Columns of rows over many chunks: where a summary is as wide as the data, so many that a dense
-/// chunk has few rows; where it may grow with the square of that, few.
+/// The number of columns of cases with many chunks: large if the statistics grow linearly with it, so that a dense
+/// chunk has few rows; small if they may grow quadratically.
 pub fn width(card: &Card) -> usize {
     if card.learns != Learns::Statistics {
         return 8;
@@ -62,26 +62,26 @@ pub fn chunk(card: &Card) -> usize {
 }
 
 fn chunk_of(card: &Card, n_columns: usize) -> usize {
-    // A solver has no chunks, and its time grows faster than the rows.
+    // A solver has no chunks, and its time grows faster than the number of rows.
     if card.learns != Learns::Statistics {
         return 32;
     }
     estimator(card).chunk_rows(n_columns, Layout::Dense)
 }
 
-/// Rows over many chunks.
+/// A shape with rows of many chunks.
 pub fn many_chunks(card: &Card, n_chunks: usize, seed: u64) -> Shape {
     Shape {
         n_rows: (n_chunks - 1) * chunk(card) + 17,
         n_columns: width(card),
         n_classes: 3,
-        gaps: false,
+        with_missing: false,
         weighted: false,
         seed,
     }
 }
 
-/// Rows with every kind of target, of which an estimator takes the one it can use.
+/// Rows with every kind of target, of which an estimator uses one.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub x: Matrix,
@@ -91,38 +91,38 @@ pub struct Case {
     pub weights: Option<Vec<f64>>,
 }
 
-/// What the cells are.
+/// The kind of the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cells {
-    /// Any real number.
+    /// Any real value.
     Real,
-    /// Numbers above zero.
+    /// Positive values.
     Positive,
-    /// Whole numbers from zero.
+    /// Nonnegative integers.
     Counts,
 }
 
 impl Case {
-    /// Rows that fit an estimator.
+    /// A case for an estimator.
     pub fn new(card: &Card, shape: Shape) -> Case {
         let mut case =
-            Case::of(cells(card), shape.gaps && card.accepts(Input::MissingValues), shape);
+            Case::of(cells(card), shape.with_missing && card.accepts(Input::MissingValues), shape);
         if card.can(Capability::Online) {
-            // Steps of a fixed length want columns of about unit size.
+            // Steps of a fixed size need columns of about unit variance.
             case.x /= 4.0;
         }
         case
     }
 
-    fn of(cells: Cells, gaps: bool, shape: Shape) -> Case {
+    fn of(cells: Cells, with_missing: bool, shape: Shape) -> Case {
         let mut random = Random::new(shape.seed);
         let codes: Vec<u32> = (0..shape.n_rows)
             .map(|i| if i < shape.n_classes { i } else { random.below(shape.n_classes) } as u32)
             .collect();
         let x = Matrix::from_shape_fn((shape.n_rows, shape.n_columns), |(i, j)| {
-            let place = f64::from(codes[i]) * (1 + j % 3) as f64;
-            let value = 3.0 + place + 2.0 * random.normal();
-            if gaps && random.uniform() < 0.2 {
+            let index = f64::from(codes[i]) * (1 + j % 3) as f64;
+            let value = 3.0 + index + 2.0 * random.normal();
+            if with_missing && random.uniform() < 0.2 {
                 return f64::NAN;
             }
             match cells {
@@ -141,12 +141,12 @@ impl Case {
         Case { x, codes, classes, numbers, weights }
     }
 
-    /// The case's own rows with the target the estimator learns.
+    /// The rows with the target of the estimator's task.
     pub fn data(&self, card: &Card) -> Dataset<'_> {
         self.data_of(card, &self.x)
     }
 
-    /// Other rows of the same length with the same target and weights.
+    /// Other rows of the same number with the same target and weights.
     pub fn data_of<'a>(&'a self, card: &Card, rows: impl Into<Rows<'a>>) -> Dataset<'a> {
         let rows = rows.into();
         let data = if card.can(Capability::Classifier) {
@@ -162,19 +162,19 @@ impl Case {
         }
     }
 
-    /// The rows at some places, any number of times.
-    pub fn select(&self, places: &[usize]) -> Case {
+    /// The rows with some indices, which may be repeated.
+    pub fn select(&self, indices: &[usize]) -> Case {
         Case {
-            x: self.x.select(Axis(0), places),
-            codes: places.iter().map(|i| self.codes[*i]).collect(),
+            x: self.x.select(Axis(0), indices),
+            codes: indices.iter().map(|i| self.codes[*i]).collect(),
             classes: self.classes.clone(),
-            numbers: places.iter().map(|i| self.numbers[*i]).collect(),
-            weights: self.weights.as_ref().map(|w| places.iter().map(|i| w[*i]).collect()),
+            numbers: indices.iter().map(|i| self.numbers[*i]).collect(),
+            weights: self.weights.as_ref().map(|w| indices.iter().map(|i| w[*i]).collect()),
         }
     }
 
-    /// The same with about half of the cells zero.
-    pub fn thinned(mut self) -> Case {
+    /// The same with about half of the cells set to zero.
+    pub fn with_zeros(mut self) -> Case {
         for ((i, j), v) in self.x.indexed_iter_mut() {
             if (i * 7 + j * 3) % 5 < 2 {
                 *v = 0.0;
@@ -183,7 +183,7 @@ impl Case {
         self
     }
 
-    /// The same rows as a table with the target column the estimator learns.
+    /// The same rows as a table with the target column of the estimator's task.
     pub fn table(&self, card: &Card) -> Table {
         let mut columns: Vec<Column> = names(self.x.ncols())
             .into_iter()
@@ -201,7 +201,7 @@ impl Case {
         Table::new(columns).unwrap()
     }
 
-    /// How the table becomes the rows again.
+    /// The preprocessing that restores the rows from the table.
     pub fn features(&self) -> Features {
         let mut fields: Vec<Field> =
             names(self.x.ncols()).into_iter().map(Field::numeric).collect();
@@ -215,21 +215,26 @@ pub fn names(n: usize) -> Vec<String> {
     (0..n).map(|j| format!("x{j}")).collect()
 }
 
-/// The freest kind of cells an estimator accepts.
+/// The most general kind of cells that an estimator accepts.
 pub fn cells(card: &Card) -> Cells {
-    let shape =
-        Shape { n_rows: 60, n_columns: 3, n_classes: 3, gaps: false, weighted: false, seed: 1 };
+    let shape = Shape {
+        n_rows: 60,
+        n_columns: 3,
+        n_classes: 3,
+        with_missing: false,
+        weighted: false,
+        seed: 1,
+    };
     [Cells::Real, Cells::Positive, Cells::Counts]
         .into_iter()
         .find(|cells| fit(card, &Case::of(*cells, false, shape)).is_ok())
         .unwrap_or_else(|| panic!("`{}` accepts no rows at all", card.id))
 }
 
-/// The estimator of a card with its defaults; a solver comes so near to its optimum that laws can be
-/// seen to hold. One that learns row by row has steps and no optimum to be near to. Its constant term steps
-/// alike in any storage, and little: a step as long as a short row needs overshoots by the constant, which
-/// makes much of the last digit. One of many minima is far from where it began, and the last digit may decide
-/// for another: a few steps on the way are the same.
+/// The estimator of a card with its defaults and a tight tolerance. An online estimator has step sizes instead of an
+/// optimum; its intercept takes equal, small steps in any storage, because a passive-aggressive step for a short row
+/// overshoots by the intercept and amplifies rounding errors. A nonconvex estimator takes a few iterations only,
+/// because rounding may lead it to another minimum.
 pub fn estimator(card: &Card) -> Estimator {
     let estimator = Estimator::from_id(card.id).unwrap();
     let has = |name: &str| card.specs.iter().any(|spec| spec.name == name);
@@ -249,8 +254,8 @@ pub fn estimator(card: &Card) -> Estimator {
     }
 }
 
-/// Fails where two fits of the same learning differ: in any number of the model, or, where a solver may
-/// come to the same function by other numbers, in what they say about rows.
+/// Fails if two equivalent fits differ: in a value of the model, or in predictions if a solver may represent the same
+/// function by other values.
 #[track_caller]
 pub fn assert_same_learning<'a>(
     card: &Card,
@@ -261,22 +266,21 @@ pub fn assert_same_learning<'a>(
 ) {
     if card.learns != Learns::Statistics {
         let rows = rows.into();
-        assert_near(&answers(a, rows), &answers(b, rows), SOLVED);
+        assert_near(&predictions(a, rows), &predictions(b, rows), SOLVED);
     } else {
         assert_models_near(a, b, tolerance);
     }
 }
 
-/// How far answers may be apart that a solver came to by two ways.
+/// The tolerance for predictions of two runs of a solver.
 pub const SOLVED: f64 = 1e-5;
 
-/// The tolerance for answers, or the solver's.
+/// The given tolerance, or that of the solver.
 pub fn within(card: &Card, tolerance: f64) -> f64 {
     if card.learns != Learns::Statistics { SOLVED } else { tolerance }
 }
 
-/// So many cases, the same ones every time: a red run is never bad luck. `PROPTEST_RNG_SEED` goes looking
-/// for others.
+/// A fixed number of fixed cases, so that a failure is reproducible. `PROPTEST_RNG_SEED` draws other cases.
 pub fn same_cases(cases: u32) -> Config {
     let plain = Config::default();
     let rng_seed = match plain.rng_seed {
@@ -286,8 +290,7 @@ pub fn same_cases(cases: u32) -> Config {
     Config { cases, failure_persistence: None, rng_seed, ..plain }
 }
 
-/// Whether a law is tried on a shape: solvers take long to the last digit, so that one shape in eight is
-/// theirs.
+/// Whether a law is checked on a shape: solvers take long with tight tolerances, so they get one shape in eight.
 pub fn tried(card: &Card, shape: Shape) -> bool {
     card.learns == Learns::Statistics || shape.seed.is_multiple_of(8)
 }
@@ -302,7 +305,7 @@ pub fn fit_data(card: &Card, data: &Dataset<'_>) -> Result<Fitted<AnyModel>> {
     estimator(card).fit(data, &Monitor::quiet())
 }
 
-/// Fits rows and packs them as they are saved.
+/// Fits rows and returns the trained model as it is saved.
 pub fn trained(card: &Card, data: &Dataset<'_>) -> Result<Trained> {
     let estimator = estimator(card);
     let fitted = estimator.fit(data, &Monitor::quiet())?;
@@ -313,13 +316,13 @@ pub fn trained(card: &Card, data: &Dataset<'_>) -> Result<Trained> {
     Ok(Trained::new(estimator, Features::plain(names(data.n_columns())), fitted, stats))
 }
 
-/// The saved bytes, or the refusal.
+/// The bytes of the saved model, or the error.
 pub fn bytes(card: &Card, data: &Dataset<'_>) -> Result<Vec<u8>> {
     trained(card, data)?.to_bytes()
 }
 
-/// What a model says about rows: the most telling thing it can say.
-pub fn answers<'a>(model: &AnyModel, rows: impl Into<Rows<'a>>) -> Matrix {
+/// The predictions of a model: the most detailed kind that it supports.
+pub fn predictions<'a>(model: &AnyModel, rows: impl Into<Rows<'a>>) -> Matrix {
     let rows = rows.into();
     let model = model.as_model();
     if let Some(model) = model.probabilistic() {
@@ -335,24 +338,23 @@ pub fn answers<'a>(model: &AnyModel, rows: impl Into<Rows<'a>>) -> Matrix {
     } else if let Some(model) = model.transformer() {
         model.transform(&rows).unwrap()
     } else {
-        panic!("a model that can do nothing")
+        panic!("the model has no predictions")
     }
 }
 
-/// Whether two numbers agree: relative where they are large, absolute where they are small.
+/// Whether two values agree: relative for large values, absolute for small ones.
 pub fn near(a: f64, b: f64, tolerance: f64) -> bool {
     a == b
         || (a.is_nan() && b.is_nan())
         || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
 }
 
-/// How much further than rounding two fits of the same rows may lie apart: what a nearly singular
-/// fit magnifies.
+/// The factor by which an ill-conditioned fit amplifies rounding errors.
 pub fn slack(fitted: &Fitted<AnyModel>) -> f64 {
     (1e-5 * fitted.certificate.condition.unwrap_or(1.0)).max(1.0)
 }
 
-/// Fails where two tables of numbers differ by more than the tolerance.
+/// Fails if two matrices differ by more than the tolerance.
 #[track_caller]
 pub fn assert_near(a: &Matrix, b: &Matrix, tolerance: f64) {
     assert_eq!(a.dim(), b.dim());
@@ -361,7 +363,7 @@ pub fn assert_near(a: &Matrix, b: &Matrix, tolerance: f64) {
     }
 }
 
-/// Fails where two models differ in any number by more than the tolerance.
+/// Fails if two models differ in a value by more than the tolerance.
 #[track_caller]
 pub fn assert_models_near(a: &AnyModel, b: &AnyModel, tolerance: f64) {
     assert_trees_near(&a.fields(), &b.fields(), tolerance);
@@ -395,7 +397,7 @@ fn assert_trees_near(a: &Tree, b: &Tree, tolerance: f64) {
     }
 }
 
-/// The same numbers in compressed rows; zeros are left out, gaps are kept.
+/// The same values in compressed rows; zeros are not stored, missing values are.
 pub fn sparse(x: &Matrix) -> Sparse {
     let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     for row in x.outer_iter() {
@@ -408,7 +410,7 @@ pub fn sparse(x: &Matrix) -> Sparse {
     Sparse::new(x.dim(), starts, columns, values)
 }
 
-/// Compressed rows in their own parts, as scipy hands them out.
+/// Compressed rows as separate arrays, as in scipy.
 pub struct Parts {
     n_columns: usize,
     offsets: Vec<usize>,
@@ -423,8 +425,7 @@ impl Parts {
     }
 }
 
-/// The same numbers in disorder: columns fall, and every other cell is stored as `2v` and `-v`, far
-/// from each other.
+/// The same values unsorted: columns descend, and every other cell is stored as `2v` and `-v`, far from each other.
 pub fn disordered(x: &Matrix) -> Parts {
     let n_columns = x.ncols();
     let mut out = Parts { n_columns, offsets: vec![0], columns: Vec::new(), values: Vec::new() };

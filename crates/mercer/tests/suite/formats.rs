@@ -1,6 +1,6 @@
-//! Model files: what is written can be read by others, and what was not written by us is refused.
+//! Model files: other programs can read them, and damaged or foreign files are refused.
 
-use crate::cases::{answers, estimator, names};
+use crate::cases::{estimator, names, predictions};
 use mercer::catalog::{CATALOG, Capability, Card, Estimator, Input};
 use mercer::data::{Column, Kind, Levels, Values};
 use mercer::data::{Field, Schema};
@@ -19,19 +19,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Remembers the largest piece of memory the current thread asked for.
-struct Watched;
+/// Records the largest allocation of the current thread.
+struct RecordingAllocator;
 
 thread_local! {
     static LARGEST: Cell<usize> = const { Cell::new(0) };
 }
 
 #[global_allocator]
-static ALLOCATOR: Watched = Watched;
+static ALLOCATOR: RecordingAllocator = RecordingAllocator;
 
-// SAFETY: every call goes to the system's allocator unchanged; the note taken beside it neither
-// allocates nor fails.
-unsafe impl GlobalAlloc for Watched {
+// SAFETY: every call goes to the system's allocator unchanged; the record neither allocates nor fails.
+unsafe impl GlobalAlloc for RecordingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(layout.size())));
         unsafe { System.alloc(layout) }
@@ -42,7 +41,7 @@ unsafe impl GlobalAlloc for Watched {
     }
 }
 
-/// Rows of a number, a word and a truth value, with gaps.
+/// Rows of a numeric, a categorical and a boolean column, with missing values.
 fn rows() -> Table {
     let levels = Arc::new(Levels::new(vec!["blue".into(), "red".into()]));
     let number = vec![1.0, 2.0, f64::NAN, 7.0, 8.0, 9.5];
@@ -58,7 +57,7 @@ fn rows() -> Table {
     .unwrap()
 }
 
-/// A small model with something of everything a file can hold.
+/// A small model with every kind of value that a file can hold.
 fn model(card: &Card) -> Trained {
     let rows = rows();
     let fields = rows
@@ -85,7 +84,7 @@ fn model(card: &Card) -> Trained {
     train(training, &rows, &Monitor::quiet()).unwrap().trained
 }
 
-/// The cards whose models a table of everything can train.
+/// The estimators that can be trained on a table with columns of all kinds.
 fn savable() -> impl Iterator<Item = &'static Card> {
     CATALOG.iter().filter(|card| {
         card.learns == mercer::catalog::Learns::Statistics
@@ -98,7 +97,7 @@ fn some_model() -> Trained {
     model(savable().next().unwrap())
 }
 
-/// A file taken apart as its documentation says, to be changed and sealed again.
+/// The parts of a file according to its documentation, which can be changed and assembled with a new checksum.
 #[derive(Clone)]
 struct Parts {
     description: Value,
@@ -134,8 +133,8 @@ impl Parts {
         Parts { description: serde_json::from_str(description).unwrap(), tensors }
     }
 
-    /// The file with a checksum that fits.
-    fn sealed(&self) -> Vec<u8> {
+    /// The file with a matching checksum.
+    fn with_checksum(&self) -> Vec<u8> {
         self.with_metadata(|_| {})
     }
 
@@ -192,8 +191,8 @@ fn refusal(file: &[u8]) -> String {
     }
 }
 
-/// Everything users do with a model; none of it may panic, whatever was loaded.
-fn use_it(trained: &Trained) {
+/// Everything that users do with a model; none of it may panic for any loaded file.
+fn use_model(trained: &Trained) {
     let model = trained.fitted.model.as_model();
     let _ = trained.features.names();
     let _ = trained.fitted.certificate.to_string();
@@ -204,10 +203,10 @@ fn use_it(trained: &Trained) {
     }
     let width = trained.features.n_features();
     let zeros = Matrix::zeros((2, width));
-    let thin = crate::cases::sparse(&zeros);
+    let csr = crate::cases::sparse(&zeros);
     let encoded = trained.features.encode(&rows(), None);
     let encoded = encoded.as_ref().map(|encoded| encoded.rows());
-    for rows in [Rows::from(&zeros), Rows::from(&thin)].into_iter().chain(encoded) {
+    for rows in [Rows::from(&zeros), Rows::from(&csr)].into_iter().chain(encoded) {
         if let Some(model) = model.probabilistic() {
             let _ = model.log_proba(&rows).map(|p| mercer::model::argmax_rows(&p));
         }
@@ -227,7 +226,7 @@ fn use_it(trained: &Trained) {
     }
 }
 
-// ------------------------------------------------------------------------- what is written
+// ------------------------------------------------------------------------- written files
 
 #[test]
 fn a_model_file_is_a_valid_safetensors_file() {
@@ -246,8 +245,8 @@ fn a_model_file_is_a_valid_safetensors_file() {
             assert_eq!(tensor.data().len(), 8 * tensor.shape().iter().product::<usize>(), "{name}");
             assert_eq!((tensor.data().as_ptr() as usize - bytes.as_ptr() as usize) % 8, 0);
         }
-        // The documented layout, written again by hand, is the same model.
-        assert_eq!(Trained::from_bytes(&Parts::of(&bytes).sealed()).unwrap(), trained);
+        // The documented layout, assembled independently, is the same model.
+        assert_eq!(Trained::from_bytes(&Parts::of(&bytes).with_checksum()).unwrap(), trained);
     }
 }
 
@@ -274,7 +273,7 @@ fn a_large_table_of_counts_is_stored_once_and_narrow() {
         let loaded = Trained::from_bytes(&bytes).unwrap();
         assert_eq!(loaded, trained);
         assert_eq!(loaded.to_bytes().unwrap(), bytes);
-        // A model that its counts do not make is stored.
+        // A model that is not derived from its counts is stored.
         let mut other = trained.clone();
         other.fitted = estimator(card)
             .set("fit_prior", false.into())
@@ -287,18 +286,18 @@ fn a_large_table_of_counts_is_stored_once_and_narrow() {
         let mut neither = parts.clone();
         neither.description["stats"] = Value::Null;
         neither.tensors.retain(|name, _| !name.starts_with("stats"));
-        assert!(refusal(&neither.sealed()).contains("neither a model nor what makes one"));
+        assert!(refusal(&neither.with_checksum()).contains("neither a model nor what makes one"));
     }
 }
 
 #[test]
-fn numbers_that_json_lacks_survive_a_file() {
+fn values_without_a_json_form_survive_a_file() {
     let x = array![[1.0], [2.0], [4.0]];
     let classes =
         Classes::new(vec![Label::Float(0.1 + 0.2), Label::Int(i64::MAX), "a b\n\"".into()]);
     let estimator = Estimator::from(mercer::bayes::GaussianNb::new());
     let data = Dataset::classes(&x, &[0, 0, 2], &classes).unwrap();
-    // Nobody showed the second class, so the log of its prior is minus infinity.
+    // The second class has no rows, so the logarithm of its prior is minus infinity.
     let fitted = estimator.fit(&data, &Monitor::quiet()).unwrap();
     let trained = Trained::new(estimator, Features::plain(names(1)), fitted, None);
 
@@ -319,7 +318,7 @@ fn the_time_a_fit_took_is_not_in_its_file() {
     assert_eq!(a.to_bytes(), b.to_bytes());
 }
 
-// ------------------------------------------------------------------------- what is refused
+// ------------------------------------------------------------------------- refused files
 
 #[test]
 fn every_truncation_is_refused() {
@@ -333,11 +332,11 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
-fn every_flipped_byte_is_refused_or_changes_nothing() {
+fn every_flipped_byte_is_refused_or_without_effect() {
     let trained = some_model();
     let bytes = trained.to_bytes().unwrap();
     let encoded = trained.features.encode(&rows(), None).unwrap();
-    let expected = answers(&trained.fitted.model, encoded.rows());
+    let expected = predictions(&trained.fitted.model, encoded.rows());
     let mut accepted = 0;
 
     for i in 0..bytes.len() {
@@ -349,17 +348,17 @@ fn every_flipped_byte_is_refused_or_changes_nothing() {
                 Ok(loaded) => {
                     accepted += 1;
                     assert_eq!(loaded.features, trained.features);
-                    assert_eq!(answers(&loaded.fitted.model, encoded.rows()), expected);
+                    assert_eq!(predictions(&loaded.fitted.model, encoded.rows()), expected);
                 }
             }
         }
     }
-    // Only blanks between header and tensors can differ without a trace.
+    // Only blanks between header and tensors can differ without effect.
     assert!(accepted <= 16, "{accepted} flips were accepted");
 }
 
 #[test]
-fn a_changed_number_breaks_the_checksum() {
+fn a_changed_value_breaks_the_checksum() {
     let mut bytes = some_model().to_bytes().unwrap();
     let last = bytes.len() - 3;
     bytes[last] ^= 4;
@@ -370,7 +369,7 @@ fn a_changed_number_breaks_the_checksum() {
 }
 
 #[test]
-fn tensors_that_trade_places_are_refused() {
+fn exchanged_tensors_are_refused() {
     let bytes = some_model().to_bytes().unwrap();
     let mut header = header(&bytes);
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
@@ -382,13 +381,13 @@ fn tensors_that_trade_places_are_refused() {
     header[means]["data_offsets"] = header[variances]["data_offsets"].take();
     header[variances]["data_offsets"] = offsets;
 
-    // Same names, types, shapes and bytes: only what belongs to whom has changed.
+    // Names, types, shapes and bytes are the same; only the assignment has changed.
     let why = refusal(&assemble(&header, &bytes[8 + length..]));
-    assert!(why.contains("not in its place"), "{why}");
+    assert!(why.contains("not in the expected order"), "{why}");
 }
 
 #[test]
-fn a_newer_version_asks_for_a_newer_mercer() {
+fn a_newer_version_requires_a_newer_mercer() {
     let parts = Parts::of(&some_model().to_bytes().unwrap());
     let newer = |version: &str| {
         refusal(&parts.with_metadata(|m| {
@@ -471,7 +470,7 @@ fn unknown_keys_are_refused_at_every_depth() {
             let mut parts = parts.clone();
             let object = parts.description.pointer_mut(&path).unwrap();
             object.as_object_mut().unwrap().insert("unknown".into(), json!(1));
-            if Trained::from_bytes(&parts.sealed()).is_ok() {
+            if Trained::from_bytes(&parts.with_checksum()).is_ok() {
                 accepted.push(path);
             }
         }
@@ -481,18 +480,18 @@ fn unknown_keys_are_refused_at_every_depth() {
 }
 
 #[test]
-fn tensors_of_nothing_are_refused() {
+fn unused_tensors_are_refused() {
     let mut parts = Parts::of(&some_model().to_bytes().unwrap());
     let tensor = Tensor { dtype: "F64".into(), shape: vec![1], bytes: vec![0; 8] };
     parts.tensors.insert("stray".into(), tensor);
 
-    let why = refusal(&parts.sealed());
+    let why = refusal(&parts.with_checksum());
 
-    assert!(why.contains("`stray` belongs to nothing"), "{why}");
+    assert!(why.contains("`stray` is not used"), "{why}");
 }
 
 #[test]
-fn models_that_no_fit_could_make_are_refused() {
+fn inconsistent_models_are_refused() {
     let parts = Parts::of(&some_model().to_bytes().unwrap());
     for end in ["model.means", "model.variances", "log_priors", "class_weights"] {
         let name = parts.tensors.keys().find(|name| name.ends_with(end)).unwrap().clone();
@@ -508,13 +507,13 @@ fn models_that_no_fit_could_make_are_refused() {
             let tensor = parts.tensors.get_mut(&name).unwrap();
             tensor.bytes[..8].copy_from_slice(&number.to_le_bytes());
 
-            refusal(&parts.sealed());
+            refusal(&parts.with_checksum());
         }
     }
 }
 
 #[test]
-fn a_model_of_no_columns_is_refused() {
+fn a_model_without_columns_is_refused() {
     let x = Matrix::zeros((2, 0));
     let mut parts = Parts::of(&some_model().to_bytes().unwrap());
     parts.description["features"]["schema"]["fields"] = json!([]);
@@ -526,8 +525,8 @@ fn a_model_of_no_columns_is_refused() {
         (tensor.shape[1], tensor.bytes) = (0, Vec::new());
     }
 
-    if let Ok(trained) = Trained::from_bytes(&parts.sealed()) {
-        answers(&trained.fitted.model, &x);
+    if let Ok(trained) = Trained::from_bytes(&parts.with_checksum()) {
+        predictions(&trained.fitted.model, &x);
     }
 }
 
@@ -546,7 +545,7 @@ fn a_model_and_statistics_that_differ_in_width_are_refused() {
 
 // --------------------------------------------------------------------------------- mutations
 
-/// Numbers and things that are none, as a hostile file would have them.
+/// Values as a hostile file could have them.
 fn odd_value(random: &mut Random) -> Value {
     let odd = [
         json!(null),
@@ -594,7 +593,7 @@ fn odd_number(random: &mut Random) -> f64 {
     odd[random.below(odd.len())]
 }
 
-/// Walks to a random place in a description and changes it.
+/// Changes a random value in a description.
 fn change_value(value: &mut Value, random: &mut Random) {
     let deeper = random.below(8) > 0;
     match value {
@@ -610,15 +609,15 @@ fn change_value(value: &mut Value, random: &mut Random) {
             }
         }
         Value::Array(items) if deeper && !items.is_empty() => {
-            let place = random.below(items.len());
+            let index = random.below(items.len());
             match random.below(8) {
-                0 => drop(items.remove(place)),
-                1 => items.push(items[place].clone()),
+                0 => drop(items.remove(index)),
+                1 => items.push(items[index].clone()),
                 2 => items.reverse(),
-                _ => change_value(&mut items[place], random),
+                _ => change_value(&mut items[index], random),
             }
         }
-        place => *place = odd_value(random),
+        index => *index = odd_value(random),
     }
 }
 
@@ -631,7 +630,7 @@ fn change_tensor(tensors: &mut BTreeMap<String, Tensor>, random: &mut Random) {
         0 => tensor.shape.reverse(),
         1 => tensor.shape = vec![tensor.bytes.len() as u64 / 8],
         2 => {
-            // Another length, with bytes that fit it.
+            // Another length, with matching bytes.
             let n = random.below(5) as u64;
             let width = tensor.shape.get(1).copied().unwrap_or(1).min(64);
             if let Some(first) = tensor.shape.first_mut() {
@@ -652,7 +651,7 @@ fn change_tensor(tensors: &mut BTreeMap<String, Tensor>, random: &mut Random) {
     tensors.insert(name, tensor);
 }
 
-/// A file with one to three changes: half of the files in raw bytes, half sealed again.
+/// A file with one to three changes: half of the files in raw bytes, half with a new checksum.
 fn mutated(bytes: &[u8], parts: &Parts, random: &mut Random) -> Vec<u8> {
     let times = 1 + random.below(3);
     if random.below(2) == 0 {
@@ -663,19 +662,19 @@ fn mutated(bytes: &[u8], parts: &Parts, random: &mut Random) -> Vec<u8> {
                 _ => change_tensor(&mut parts.tensors, random),
             }
         }
-        return parts.sealed();
+        return parts.with_checksum();
     }
     let mut bytes = bytes.to_vec();
     for _ in 0..times {
-        let place = random.below(bytes.len().max(1));
+        let index = random.below(bytes.len().max(1));
         match random.below(6) {
-            0 => bytes.truncate(place),
-            1 => bytes.insert(place, random.below(256) as u8),
-            2 if place < bytes.len() => drop(bytes.remove(place)),
+            0 => bytes.truncate(index),
+            1 => bytes.insert(index, random.below(256) as u8),
+            2 if index < bytes.len() => drop(bytes.remove(index)),
             3 if bytes.len() >= 8 => {
                 bytes[..8].copy_from_slice(&(random.below(1 << 40) as u64).to_le_bytes());
             }
-            _ if place < bytes.len() => bytes[place] = random.below(256) as u8,
+            _ if index < bytes.len() => bytes[index] = random.below(256) as u8,
             _ => {}
         }
     }
@@ -683,7 +682,7 @@ fn mutated(bytes: &[u8], parts: &Parts, random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn twenty_thousand_mutations_never_panic_or_ask_for_much_memory() {
+fn twenty_thousand_mutations_never_panic_or_allocate_much() {
     let card = savable().next().unwrap();
     let bytes = model(card).to_bytes().unwrap();
     let parts = Parts::of(&bytes);
@@ -700,12 +699,12 @@ fn twenty_thousand_mutations_never_panic_or_ask_for_much_memory() {
             Err(error) => assert!(matches!(error, Error::File(_)), "{error:?}"),
             Ok(loaded) => {
                 accepted += 1;
-                use_it(&loaded);
+                use_model(&loaded);
             }
         }
     }
 
-    // Changed names and numbers of statistics are models too; most changes are not.
+    // Changed names and statistics are valid models too; most changes are not.
     assert!(0 < accepted && accepted < 10_000, "{accepted} accepted");
 }
 
@@ -721,7 +720,7 @@ fn files(folder: &std::path::Path) -> Vec<String> {
 }
 
 #[test]
-fn a_saved_model_replaces_the_old_one_and_leaves_no_litter() {
+fn a_saved_model_replaces_the_old_one_without_temporary_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.mercer");
     let trained = some_model();
@@ -736,7 +735,7 @@ fn a_saved_model_replaces_the_old_one_and_leaves_no_litter() {
 }
 
 #[test]
-fn writers_of_one_path_never_leave_or_show_a_torn_file() {
+fn concurrent_writers_never_leave_a_partial_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.mercer");
     // Of different lengths, and longer than a page that could be written at once.
@@ -768,7 +767,7 @@ fn writers_of_one_path_never_leave_or_show_a_torn_file() {
 }
 
 #[test]
-fn a_save_that_fails_names_the_file_and_leaves_what_was_there() {
+fn a_failed_save_names_the_file_and_preserves_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
     let trained = some_model();
     let nowhere = folder.path().join("no such folder").join("model.mercer");
@@ -787,7 +786,7 @@ fn a_save_that_fails_names_the_file_and_leaves_what_was_there() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_not_be_written_keeps_its_old_model() {
+fn a_read_only_folder_preserves_the_old_model() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.mercer");
@@ -796,7 +795,7 @@ fn a_folder_that_may_not_be_written_keeps_its_old_model() {
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
     };
     allow(0o555);
-    // The superuser writes where it likes; there is nothing to try then.
+    // The superuser may write anywhere, so there is nothing to test.
     let powerful = std::fs::write(folder.path().join("probe"), "").is_ok();
 
     let saved = some_model().save(&path);
@@ -810,7 +809,7 @@ fn a_folder_that_may_not_be_written_keeps_its_old_model() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
 
     let error = Trained::load(&folder.path().join("lost.mercer")).unwrap_err();

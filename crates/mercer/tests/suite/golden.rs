@@ -1,4 +1,4 @@
-//! Numbers that other programs give for the same rows; `testdata/golden/make.py` writes them.
+//! Reference values of other programs for the same rows (`testdata/golden/make.py`).
 
 use crate::cases::repository_file;
 use mercer::bayes::GaussianNb;
@@ -44,7 +44,7 @@ fn matrix(rows: &[Vec<f64>]) -> Matrix {
     Matrix::from_shape_vec((rows.len(), width), rows.concat()).unwrap()
 }
 
-/// Relative in every number, however small.
+/// Relative for every value, even tiny ones.
 #[track_caller]
 fn assert_golden(what: &str, found: &Matrix, golden: &[Vec<f64>], tolerance: f64) {
     let golden = matrix(golden);
@@ -88,7 +88,8 @@ fn gaussian_nb_equals_scikit_learn() {
         );
         assert_golden(&what("joint"), &scores, &case.joint_log_likelihood, tolerance);
         for ((at, a), b) in log_proba.indexed_iter().zip(&matrix(&case.log_proba)) {
-            // The log of a probability near one is a difference of two joints: absolute there.
+            // The logarithm of a probability near one is a difference of two joint log-likelihoods, so the tolerance is
+            // absolute there.
             let difference = (a - b).abs();
             assert!(difference <= tolerance * b.abs().max(1.0), "{} {at:?}", what("log_proba"));
         }
@@ -110,24 +111,27 @@ struct DiscriminantCase {
     explained_variance_ratio: Option<Vec<f64>>,
 }
 
-/// Digits that two ways through a factorization share on well posed rows.
-const FACTORED: f64 = 1e-8;
+/// The tolerance between two factorizations of well-conditioned rows.
+const FACTORIZATION_TOLERANCE: f64 = 1e-8;
 
 #[track_caller]
 fn assert_close(what: &str, found: &Matrix, golden: &Matrix) {
     assert_eq!(found.dim(), golden.dim(), "{what}");
     for ((at, a), b) in found.indexed_iter().zip(golden) {
-        assert!((a - b).abs() <= FACTORED * b.abs().max(1.0), "{what} at {at:?}: {a}, golden {b}");
+        assert!(
+            (a - b).abs() <= FACTORIZATION_TOLERANCE * b.abs().max(1.0),
+            "{what} at {at:?}: {a}, golden {b}"
+        );
     }
 }
 
-/// Scores less those of the first class: what all classes have in common is free.
+/// Scores minus those of the first class: a common offset is arbitrary.
 fn against_first(scores: &Matrix) -> Matrix {
     let first = scores.column(0).to_owned().insert_axis(ndarray::Axis(1));
     scores - &first
 }
 
-/// Runs the cases of a file: `check` gets what is particular to a model.
+/// Runs the cases of a file; `check` compares the parts that are specific to a model.
 fn discriminants<P: Fit>(
     file: &str,
     parts: impl Fn(&P::Model) -> (Matrix, Vec<f64>, Vec<Matrix>),
@@ -152,7 +156,7 @@ fn discriminants<P: Fit>(
         for (a, b) in log_priors.iter().zip(&case.priors) {
             assert!((a.exp() - b).abs() < 1e-12, "{}", what("priors"));
         }
-        // Scikit-learn weighs what it shows by the priors, and what it uses by the rows.
+        // Scikit-learn weights the reported covariance by the priors, and the one it uses by the rows.
         if case.params.get("priors").is_none() {
             let squares: Vec<Vec<Vec<f64>>> = match covariances.len() {
                 1 => vec![serde_json::from_value(case.covariances.clone()).unwrap()],
@@ -174,7 +178,7 @@ fn discriminants<P: Fit>(
 }
 
 #[test]
-fn linear_discriminants_equal_scikit_learns() {
+fn linear_discriminant_analysis_equals_scikit_learn() {
     discriminants::<LinearDiscriminantAnalysis>(
         "testdata/golden/lda.json",
         |model| (model.means.clone(), model.log_priors.clone(), vec![model.covariance.clone()]),
@@ -192,7 +196,7 @@ fn linear_discriminants_equal_scikit_learns() {
 }
 
 #[test]
-fn quadratic_discriminants_equal_scikit_learns() {
+fn quadratic_discriminant_analysis_equals_scikit_learn() {
     discriminants::<QuadraticDiscriminantAnalysis>(
         "testdata/golden/qda.json",
         |model| {
@@ -207,12 +211,12 @@ fn quadratic_discriminants_equal_scikit_learns() {
 struct LinearGolden {
     source: String,
     tolerance: f64,
-    rows: Vec<NumberRows>,
+    rows: Vec<RegressionRows>,
     cases: Vec<LinearCase>,
 }
 
 #[derive(Deserialize)]
-struct NumberRows {
+struct RegressionRows {
     name: String,
     x: Vec<Vec<f64>>,
     y: Vec<f64>,
@@ -275,7 +279,7 @@ struct LogisticCase {
 }
 
 #[test]
-fn logistic_regression_equals_scikit_learns() {
+fn logistic_regression_equals_scikit_learn() {
     let golden: Golden<LogisticCase> =
         serde_json::from_str(&repository_file("testdata/golden/logistic.json")).unwrap();
     assert!(golden.source.starts_with("scikit-learn"));
@@ -298,7 +302,7 @@ fn logistic_regression_equals_scikit_learns() {
 
         let model = params.fit(&data, &Monitor::quiet()).unwrap().model;
 
-        // Their solver of absolute prices stops where ours has digits to go.
+        // Scikit-learn's solver for the L1 penalty stops earlier than ours.
         let tolerance = if params.penalty == Penalty::L2 { 1e-7 } else { 1e-5 };
         let near = |a: f64, b: f64| (a - b).abs() <= tolerance * b.abs().max(1.0);
         for (a, b) in model.coefficients.iter().zip(case.coefficients.iter().flatten()) {
@@ -326,7 +330,7 @@ struct TanCase {
 }
 
 #[test]
-fn tan_equals_its_formulas_worked_out_elsewhere() {
+fn tan_equals_an_independent_implementation() {
     let golden: Golden<TanCase> =
         serde_json::from_str(&repository_file("testdata/golden/tan.json")).unwrap();
     assert!(golden.source.contains("Friedman"));
@@ -352,15 +356,15 @@ fn tan_equals_its_formulas_worked_out_elsewhere() {
 }
 
 #[derive(Deserialize)]
-struct ChosenGolden {
+struct CrossValidatedGolden {
     source: String,
-    cases: Vec<ChosenCase>,
+    cases: Vec<CrossValidatedCase>,
 }
 
 #[derive(Deserialize)]
-// Names are those of the literature: `C` is one.
+// Parameter names are those of the literature, such as `C`.
 #[allow(non_snake_case)]
-struct ChosenCase {
+struct CrossValidatedCase {
     rows: String,
     params: Value,
     weighted: bool,
@@ -374,12 +378,12 @@ struct ChosenCase {
 
 #[derive(Deserialize)]
 struct OnlyRows {
-    rows: Vec<NumberRows>,
+    rows: Vec<RegressionRows>,
 }
 
 #[test]
-fn prices_are_chosen_as_scikit_learn_chooses_them() {
-    let golden: ChosenGolden =
+fn cross_validated_penalties_equal_those_of_scikit_learn() {
+    let golden: CrossValidatedGolden =
         serde_json::from_str(&repository_file("testdata/golden/logistic-cv.json")).unwrap();
     let rows: OnlyRows =
         serde_json::from_str(&repository_file("testdata/golden/online.json")).unwrap();
@@ -400,7 +404,7 @@ fn prices_are_chosen_as_scikit_learn_chooses_them() {
 
         let model = params.fit(&data, &Monitor::quiet()).unwrap().model;
 
-        // Their solver of mixed prices stops where ours has digits to go.
+        // Scikit-learn's solver for the elastic net stops earlier than ours.
         let tolerance = if params.l1_ratios.is_empty() { 1e-6 } else { 1e-4 };
         let near = |a: f64, b: f64| (a - b).abs() <= tolerance * b.abs().max(1.0);
         assert!(

@@ -1,5 +1,4 @@
-//! Kernel maps and kernelized methods against scikit-learn's numbers; `testdata/golden/make_kernel.py`
-//! writes them.
+//! Kernel feature maps and kernel methods against reference values of scikit-learn (`testdata/golden/make_kernel.py`).
 
 use crate::cases::{assert_near, repository_file};
 use mercer::catalog::Estimator;
@@ -9,7 +8,7 @@ use mercer::kernel::{
 use mercer::prelude::*;
 use serde_json::{Map, Value};
 
-/// Where nothing but rounding is between two ways of one formula.
+/// The tolerance for one formula evaluated in two ways.
 const TOLERANCE: f64 = 1e-10;
 
 #[derive(Deserialize)]
@@ -38,7 +37,7 @@ struct Fourier {
 struct Sketch {
     gamma: f64,
     coef0: f64,
-    places: Vec<Vec<u32>>,
+    positions: Vec<Vec<u32>>,
     signs: Vec<Vec<f64>>,
     n_components: usize,
     new: Vec<Vec<f64>>,
@@ -78,7 +77,7 @@ fn estimator(id: &str, params: &Map<String, Value>) -> Estimator {
 }
 
 #[test]
-fn the_waves_of_scikit_learn_are_waves_of_ours() {
+fn random_fourier_features_equal_scikit_learn() {
     let Golden { x, fourier, .. } = golden();
     let x = matrix(&x);
 
@@ -89,7 +88,7 @@ fn the_waves_of_scikit_learn_are_waves_of_ours() {
 }
 
 #[test]
-fn the_centers_of_scikit_learn_give_its_map() {
+fn nystroem_with_given_landmarks_equals_scikit_learn() {
     let Golden { x, nystroem, .. } = golden();
     let x = matrix(&x);
     for case in nystroem {
@@ -112,7 +111,7 @@ fn the_centers_of_scikit_learn_give_its_map() {
 }
 
 #[test]
-fn the_sketches_of_scikit_learn_are_sketches_of_ours() {
+fn polynomial_count_sketches_equal_scikit_learn() {
     let Golden { x, sketches, .. } = golden();
     let x = matrix(&x);
     for sketch in sketches {
@@ -121,7 +120,7 @@ fn the_sketches_of_scikit_learn_are_sketches_of_ours() {
             coef0: sketch.coef0,
             n_columns: 5,
             n_components: sketch.n_components,
-            index_hash: sketch.places,
+            index_hash: sketch.positions,
             bit_hash: matrix(&sketch.signs),
         };
 
@@ -132,7 +131,7 @@ fn the_sketches_of_scikit_learn_are_sketches_of_ours() {
 }
 
 #[test]
-fn waves_over_logarithms_equal_scikit_learn() {
+fn skewed_chi_squared_features_equal_scikit_learn() {
     let Golden { x, chi2, .. } = golden();
     let x = matrix(&x);
     for case in chi2 {
@@ -190,7 +189,7 @@ fn kernel_components_equal_scikit_learn_up_to_their_sign() {
     }
 }
 
-/// Rows that no line tells apart: a ring around a crowd.
+/// Rows that are not linearly separable: a ring around a cluster.
 fn ring(n: usize) -> (Matrix, Vec<u32>) {
     let mut random = mercer_num::random::Random::new(5);
     let codes: Vec<u32> = (0..n).map(|i| (i % 2) as u32).collect();
@@ -203,14 +202,14 @@ fn ring(n: usize) -> (Matrix, Vec<u32>) {
 }
 
 #[test]
-fn a_map_in_front_of_a_linear_model_tells_apart_what_the_kernel_does() {
+fn a_feature_map_with_a_linear_model_separates_what_the_kernel_separates() {
     let (x, codes) = ring(400);
     let classes = Classes::from_names(["inside", "outside"]);
     let right = |id: &str, x: &Matrix| {
         let data = Dataset::classes(x, &codes, &classes).unwrap();
         let fitted = Estimator::from_id(id).unwrap().fit(&data, &Monitor::quiet()).unwrap();
-        let said = fitted.as_model().classifier().unwrap().predict(&Rows::from(x)).unwrap();
-        said.iter().zip(&codes).filter(|(a, b)| a == b).count() as f64 / 400.0
+        let predicted = fitted.as_model().classifier().unwrap().predict(&Rows::from(x)).unwrap();
+        predicted.iter().zip(&codes).filter(|(a, b)| a == b).count() as f64 / 400.0
     };
     let mapped = |id: &str, gamma: Gamma| {
         let map = Estimator::from_id(id).unwrap().set("n_components", 60.into()).unwrap();

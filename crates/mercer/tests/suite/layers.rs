@@ -1,6 +1,6 @@
 //! Imports point down: interfaces, application, catalog, preprocessing, chapters, foundations, errors.
 //!
-//! A chapter may use another one's public items where this table says so, and never its internal modules.
+//! A chapter may use the public items of another one if this table lists the pair, and never its internal modules.
 
 use std::fs;
 use std::path::Path;

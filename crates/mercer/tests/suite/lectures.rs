@@ -1,4 +1,4 @@
-//! The numbers that lectures print.
+//! The values that the lectures print.
 
 use crate::cases::repository_file;
 use mercer::bayes::{GaussianNb, GaussianNbModel, Variance};
@@ -11,7 +11,7 @@ fn cells(path: &str) -> Vec<Vec<String>> {
     text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 
-/// The tax table's income column, learned as the lecture does it: divided by n − 1, not smoothed.
+/// The income column of the tax table, fitted as in the lecture: variance divided by n − 1, without smoothing.
 fn tax_by_income() -> Fitted<GaussianNbModel> {
     let table = cells("examples/data/tax.csv");
     assert_eq!(table[0], ["refund", "marital_status", "taxable_income", "evade"]);

@@ -1,4 +1,4 @@
-//! Linear support vector machines against LIBLINEAR's numbers, and against what must hold at an optimum.
+//! Linear support vector machines against LIBLINEAR, and against the optimality conditions.
 
 use crate::cases::repository_file;
 use mercer::catalog::{AnyModel, Estimator};
@@ -37,20 +37,20 @@ fn estimator(kind: &str, params: &serde_json::Map<String, Value>, tol: f64) -> E
     params.iter().fold(plain, |made, (name, value)| made.set(name, value.clone()).unwrap())
 }
 
-/// The weights, one row a machine, and the constant terms.
-fn planes(model: &AnyModel) -> (Matrix, Vec<f64>) {
+/// The coefficients, one row per hyperplane, and the intercepts.
+fn weights_and_intercepts(model: &AnyModel) -> (Matrix, Vec<f64>) {
     match model {
         AnyModel::LinearSvc(model) => (model.coefficients.clone(), model.intercepts.clone()),
         AnyModel::LinearSvr(model) => {
             let weights = model.coefficients.clone();
             (Matrix::from_shape_vec((1, weights.len()), weights).unwrap(), vec![model.intercept])
         }
-        other => panic!("{} has no planes", other.id()),
+        other => panic!("{} is not a linear SVM", other.id()),
     }
 }
 
 #[test]
-fn planes_equal_liblinears() {
+fn hyperplanes_equal_liblinear() {
     let golden: Golden =
         serde_json::from_str(&repository_file("testdata/golden/linear-svm.json")).unwrap();
     assert!(golden.source.starts_with("scikit-learn"));
@@ -71,8 +71,8 @@ fn planes_equal_liblinears() {
             data = data.weighted(&rows.weights).unwrap();
         }
 
-        // Absolute weights are found by values, which have half the digits of a gradient; planes learned
-        // together by passes that gain little each, and their digits are half those of the objective.
+        // With the L1 penalty the solver stops by objective values, which have half the digits of a gradient.
+        // Crammer-Singer passes gain little each, and the weights have half the digits of the objective.
         let absolute = case.params.contains_key("penalty");
         let together = case.params.contains_key("multi_class");
         let (tol, close) = match () {
@@ -87,7 +87,7 @@ fn planes_equal_liblinears() {
 
         let fitted = machine.fit(&data, &Monitor::quiet()).unwrap();
 
-        let (weights, constants) = planes(&fitted.model);
+        let (weights, constants) = weights_and_intercepts(&fitted.model);
         let golden = case.coefficients.iter().flatten().chain(&case.intercepts);
         let off = weights
             .iter()
@@ -103,8 +103,8 @@ fn planes_equal_liblinears() {
         );
         assert!(certificate.status.is_converged(), "{what}: {}", fitted.certificate);
         assert!(value <= case.objective * (1.0 + tol), "{what}: {value}, {}", case.objective);
-        // Where LIBLINEAR stopped early its weights are off by what strong convexity allows:
-        // ½ ‖w − w*‖² is no more than the distance of the objectives. With absolute weights nothing follows.
+        // If LIBLINEAR stopped early, strong convexity bounds the error of its weights: ½ ‖w − w*‖² is at most the
+        // difference of the objectives. The L1 penalty has no such bound.
         let short = (case.objective - value).max(0.0);
         if absolute && short > 1e-8 * value {
             continue;
@@ -115,7 +115,7 @@ fn planes_equal_liblinears() {
     assert!(compared > 20, "{compared} of {} cases", golden.cases.len());
 }
 
-/// Rows around centers that overlap, many cells zero.
+/// Rows of overlapping clusters, with many zeros.
 fn overlapping(n: usize, width: usize, n_classes: u32, seed: u64) -> (Matrix, Vec<u32>) {
     let mut random = Random::new(seed);
     let codes: Vec<u32> = (0..n as u32).map(|i| i % n_classes).collect();
@@ -127,15 +127,15 @@ fn overlapping(n: usize, width: usize, n_classes: u32, seed: u64) -> (Matrix, Ve
 }
 
 #[test]
-fn every_way_to_the_optimum_ends_there() {
-    // Three classes go side by side in one group, twenty in two wide ones.
+fn every_solver_reaches_the_optimum() {
+    // Three classes fit into one SIMD group, twenty into two wide ones.
     for (n_classes, loss) in [3, 20].into_iter().flat_map(|n| [(n, "hinge"), (n, "squared_hinge")])
     {
         let (x, codes) = overlapping(300, 9, n_classes, 5);
-        let thin = Sparse::csr_from_dense(x.view(), 0.0);
+        let csr = Sparse::csr_from_dense(x.view(), 0.0);
         let classes = Classes::new((0..n_classes).map(|c| Label::Int(i64::from(c))).collect());
         let dense = Dataset::classes(&x, &codes, &classes).unwrap();
-        let sparse = Dataset::classes(&thin, &codes, &classes).unwrap();
+        let sparse = Dataset::classes(&csr, &codes, &classes).unwrap();
         let fit = |dual: &str, data: &Dataset<'_>, tol: &str| {
             let machine = Estimator::from_id("linear-svc").unwrap();
             let machine =
@@ -149,11 +149,15 @@ fn every_way_to_the_optimum_ends_there() {
         let best = fit("auto", &dense, "1e-9");
         for (dual, data) in [("true", &dense), ("false", &sparse), ("true", &sparse)] {
             let other = fit(dual, data, "1e-9");
-            for (a, b) in planes(&best.model).0.iter().zip(&planes(&other.model).0) {
+            for (a, b) in weights_and_intercepts(&best.model)
+                .0
+                .iter()
+                .zip(&weights_and_intercepts(&other.model).0)
+            {
                 assert!((a - b).abs() < 1e-6, "{n_classes} classes, {loss}: {a}, {b}");
             }
         }
-        // What ends early is as near as it says.
+        // An early stop is within its certified duality gap.
         let near = fit("true", &sparse, "1e-3").certificate;
         let value = |certificate: &Certificate| certificate.primal().unwrap();
         let short = value(&near) - value(&best.certificate);
@@ -166,8 +170,8 @@ fn every_way_to_the_optimum_ends_there() {
 }
 
 #[test]
-fn at_the_optimum_weights_are_the_pulls_of_the_rows() {
-    // Squared hinge: βᵢ = 2C yᵢ max(0, 1 − yᵢ zᵢ) and w = Σ βᵢ xᵢ, b = Σ βᵢ; a free b has Σ βᵢ = 0.
+fn weights_are_the_sum_of_rows_times_dual_variables() {
+    // Squared hinge: βᵢ = 2C yᵢ max(0, 1 − yᵢ zᵢ), w = Σ βᵢ xᵢ and b = Σ βᵢ; an unpenalized b has Σ βᵢ = 0.
     let (x, codes) = overlapping(80, 4, 2, 3);
     let classes = Classes::from_names(["a", "b"]);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
@@ -178,7 +182,7 @@ fn at_the_optimum_weights_are_the_pulls_of_the_rows() {
 
         let fitted = machine.fit(&data, &Monitor::quiet()).unwrap();
 
-        let (w, b) = planes(&fitted.model);
+        let (w, b) = weights_and_intercepts(&fitted.model);
         let mut sums = vec![0.0; 5];
         for (row, code) in x.outer_iter().zip(&codes) {
             let y = if *code == 1 { 1.0 } else { -1.0 };
@@ -194,7 +198,7 @@ fn at_the_optimum_weights_are_the_pulls_of_the_rows() {
 }
 
 #[test]
-fn options_that_contradict_each_other_are_refused() {
+fn contradictory_options_are_refused() {
     let (x, codes) = overlapping(20, 2, 2, 1);
     let classes = Classes::from_names(["a", "b"]);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
@@ -218,9 +222,9 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn planes_learned_together_have_no_gap_in_any_storage() {
+fn crammer_singer_closes_the_duality_gap_in_any_storage() {
     let (x, codes) = overlapping(200, 6, 4, 9);
-    let thin = Sparse::csr_from_dense(x.view(), 0.0);
+    let csr = Sparse::csr_from_dense(x.view(), 0.0);
     let classes = Classes::from_names(["a", "b", "c", "d"]);
     let weights: Vec<f64> = (0..200).map(|i| f64::from(i % 3)).collect();
     let machine = Estimator::from_id("linear-svc").unwrap();
@@ -230,12 +234,12 @@ fn planes_learned_together_have_no_gap_in_any_storage() {
     let machine = machine.set_from_str("tol", "1e-6").unwrap();
 
     let mut found: Vec<Matrix> = Vec::new();
-    for rows in [Rows::from(&x), Rows::from(&thin)] {
+    for rows in [Rows::from(&x), Rows::from(&csr)] {
         let data = Dataset::classes(rows, &codes, &classes).unwrap().weighted(&weights).unwrap();
         let fitted = machine.fit(&data, &Monitor::quiet()).unwrap();
 
-        let (w, b) = planes(&fitted.model);
-        // The objective by its definition: ½ Σ ‖w‖² + C Σ s max over m of (e + w·x) less the row's own.
+        let (w, b) = weights_and_intercepts(&fitted.model);
+        // The objective by its definition: ½ Σ ‖w‖² + C Σ s max over m of (e + w·x) minus the score of the row's class.
         let squares: f64 = w.iter().chain(&b).map(|v| v * v).sum();
         let mut loss = 0.0;
         for ((row, code), weight) in x.outer_iter().zip(&codes).zip(&weights) {
@@ -251,7 +255,7 @@ fn planes_learned_together_have_no_gap_in_any_storage() {
             certificate.duality_gap().unwrap() <= 1e-6 * value
                 && certificate.duality_gap().unwrap() >= 0.0
         );
-        // Planes are learned up to what is added to all of them, which costs: they add up to nothing.
+        // Adding a vector to all weight vectors changes no decision but the penalty, so they sum to zero.
         w.columns().into_iter().for_each(|column| assert!(column.sum().abs() < 1e-9));
         found.push(w);
     }
@@ -261,7 +265,7 @@ fn planes_learned_together_have_no_gap_in_any_storage() {
 }
 
 #[test]
-fn a_gap_is_where_the_fit_ends() {
+fn the_fit_ends_at_the_requested_gap() {
     let (x, codes) = overlapping(200, 5, 3, 11);
     let classes = Classes::from_names(["a", "b", "c"]);
     let numbers: Vec<f64> =

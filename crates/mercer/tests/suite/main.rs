@@ -1,4 +1,4 @@
-//! What holds of Mercer's core, one file a topic.
+//! Integration tests of the core, one file per topic.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! A kernel map between prepared columns and an estimator: one model, one file, rows in blocks.
+//! Kernel feature maps between preprocessing and an estimator: one model, one file, rows in blocks.
 
 use crate::cases::assert_near;
 use mercer::catalog::{Capability, Estimator};
@@ -21,7 +21,7 @@ const MAPS: [&str; 6] = [
     "nystroem:9,landmarks=pivoted-cholesky,kernel=laplacian",
 ];
 
-/// A ring around a crowd, and a number that grows with the square of the distance.
+/// A ring around a cluster, and a regression target that grows with the squared distance from the center.
 fn table(n: usize) -> Table {
     let mut random = Random::new(7);
     let mut columns = vec![Vec::new(); 2];
@@ -70,7 +70,7 @@ fn trained(id: &str, map: &str, table: &Table, n_folds: usize) -> mercer::train:
 }
 
 #[test]
-fn every_estimator_of_numbers_learns_behind_every_map() {
+fn every_estimator_of_numeric_rows_is_fitted_behind_every_map() {
     let table = table(240);
     for map in MAPS {
         for id in ["logistic", "linear-svc", "lda", "qda", "gaussian-nb"] {
@@ -80,24 +80,25 @@ fn every_estimator_of_numbers_learns_behind_every_map() {
             assert_eq!(model, outcome.trained, "{id} {map}");
             let rows = model.features.encode(&table, None).unwrap();
             let classifier = model.fitted.model.as_model().classifier().unwrap();
-            let said = classifier.predict(&rows.rows()).unwrap();
-            let right = said.iter().enumerate().filter(|(i, c)| **c == (i % 2) as u32).count();
-            // Lines do not part a ring from its middle; chi-squared waves are for shares.
+            let predicted = classifier.predict(&rows.rows()).unwrap();
+            let right = predicted.iter().enumerate().filter(|(i, c)| **c == (i % 2) as u32).count();
+            // A linear model does not separate a ring from its center; the chi-squared sampler needs nonnegative
+            // features.
             assert!(map == "chi2" || right > 220, "{id} {map}: {right}");
             assert_eq!(outcome.evaluation.unwrap().n_rows(), 240);
         }
         for id in ["ridge", "ols", "linear-svr"] {
             let outcome = trained(id, map, &table, 3);
 
-            let judged = outcome.regression.unwrap().report();
+            let metrics = outcome.regression.unwrap().report();
             let exact = map == "poly:2" && id != "linear-svr";
-            assert!(!exact || judged.r_squared > 0.99, "{id} {map}: {}", judged.r_squared);
+            assert!(!exact || metrics.r_squared > 0.99, "{id} {map}: {}", metrics.r_squared);
         }
     }
 }
 
 #[test]
-fn rows_go_through_the_map_one_by_one_or_all_at_once() {
+fn single_rows_and_batches_are_mapped_alike() {
     let table = table(100);
     for map in MAPS {
         let features = features(&table, map, "where").unwrap();
@@ -123,7 +124,7 @@ fn rows_go_through_the_map_one_by_one_or_all_at_once() {
 }
 
 #[test]
-fn a_map_is_the_same_however_rows_come() {
+fn a_map_does_not_depend_on_the_batches_of_rows() {
     let table = table(9000);
     let one = features(&table, "nystroem:12", "where").unwrap();
     let two = features(&table, "nystroem:12", "where").unwrap();
@@ -164,7 +165,7 @@ fn models_behind_one_map_merge() {
 }
 
 #[test]
-fn time_and_memory_are_obeyed_before_the_map() {
+fn time_and_memory_limits_apply_before_the_map() {
     let table = table(50);
     let fields = ["x", "y"].map(Field::numeric).to_vec();
     let plan = || {
@@ -184,7 +185,7 @@ fn a_damaged_map_is_refused() {
     let table = table(60);
     let mut model = trained("logistic", "rff:8", &table, 0).trained;
     assert!(Trained::from_bytes(&model.to_bytes().unwrap()).is_ok());
-    // A map of three columns in front of two.
+    // A map of three columns behind a preprocessing with two.
     let wide = Matrix::zeros((10, 3));
     let other = FeatureMapRecipe::parse("rff:8").unwrap();
     model.features.map = Some(Arc::new(other.fit(&Rows::from(&wide), &Monitor::quiet()).unwrap()));
@@ -195,7 +196,7 @@ fn a_damaged_map_is_refused() {
 }
 
 #[test]
-fn a_formula_learns_in_every_machine_and_is_saved() {
+fn a_kernel_formula_fits_every_kernel_method_and_is_saved() {
     let mut random = Random::new(2);
     let x = Matrix::from_shape_simple_fn((40, 3), || random.normal().abs());
     let codes: Vec<u32> = x.outer_iter().map(|r| u32::from(r[0] * r[1] > 0.4)).collect();
@@ -233,7 +234,7 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
         };
 
         let fitted = estimator.fit(&data, &Monitor::quiet()).unwrap();
-        // The same from the values of the same function, given.
+        // The same from precomputed values of the same kernel.
         let function = kernel.with(gamma_of(&estimator), coef0_of(&estimator), 3, &data);
         let gram = Matrix::from_shape_fn((40, 40), |(i, j)| {
             function.value(&x.row(i).to_vec(), &x.row(j).to_vec())
@@ -242,8 +243,8 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
         let names = (0..3).map(|j| format!("x{j}"));
         let saved = Trained::new(estimator.clone(), Features::plain(names), fitted, None);
         let loaded = Trained::from_bytes(&saved.to_bytes().unwrap()).unwrap();
-        let answers = crate::cases::answers(&loaded.fitted.model, &x);
-        assert_eq!(answers, crate::cases::answers(&saved.fitted.model, &x), "{id}");
+        let expected = crate::cases::predictions(&loaded.fitted.model, &x);
+        assert_eq!(expected, crate::cases::predictions(&saved.fitted.model, &x), "{id}");
         if ["nystroem", "kernel-k-means", "kernel-pca"].contains(&id) {
             continue;
         }
@@ -258,8 +259,8 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
             _ => Dataset::unlabeled(&gram),
         };
         let given = given.fit(&data, &Monitor::quiet()).unwrap();
-        let found = crate::cases::answers(&given, &gram);
-        let off = (&found - &answers).iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        let found = crate::cases::predictions(&given, &gram);
+        let off = (&found - &expected).iter().fold(0.0f64, |a, v| a.max(v.abs()));
         assert!(off < 1e-5, "{id}: {off}");
     }
     assert!(
@@ -269,7 +270,7 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
     );
 }
 
-/// The width that was asked for, or nothing, which is every kernel's own.
+/// The `gamma` that was set, or `None` for the default of the kernel.
 fn gamma_of(estimator: &Estimator) -> Option<mercer::kernel::Gamma> {
     serde_json::from_value(estimator.params()["gamma"].clone()).unwrap()
 }
@@ -279,7 +280,7 @@ fn coef0_of(estimator: &Estimator) -> f64 {
 }
 
 #[test]
-fn a_bad_formula_is_refused_with_its_reason() {
+fn an_invalid_formula_is_refused_with_the_reason() {
     let error = Estimator::from_id("svc").unwrap().set_from_str("kernel", "rbf+gauss").unwrap_err();
 
     assert!(error.to_string().contains("no kernel is called `gauss`"), "{error}");
@@ -287,7 +288,7 @@ fn a_bad_formula_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_kernel_of_ones_own_learns_and_is_not_saved() {
+fn a_custom_kernel_is_fitted_and_not_saved() {
     #[derive(Debug)]
     struct Cube;
     impl mercer::kernel::CustomKernel for Cube {
@@ -319,7 +320,7 @@ fn a_kernel_of_ones_own_learns_and_is_not_saved() {
     assert!(trained.to_bytes().unwrap_err().to_string().contains("code"));
 }
 
-// ---------------------------------------------------------------- scikit-learn's numbers, by make_maps.py
+// ---------------------------------------------------------------- reference values of scikit-learn, by make_maps.py
 
 #[derive(Deserialize)]
 struct Golden {
@@ -364,14 +365,15 @@ fn matrix(rows: &[Vec<f64>]) -> Matrix {
 }
 
 #[test]
-fn products_are_scikit_learns_to_the_bit() {
+fn polynomial_features_equal_scikit_learn_to_the_bit() {
     let golden = golden();
     let x = matrix(&golden.x);
     let names: Vec<String> = ["a", "b", "c", "d"].map(String::from).to_vec();
     for case in golden.products {
         let plain = Estimator::from_id("polynomial-features").unwrap();
-        let asked = case.params.iter();
-        let estimator = asked.fold(plain, |e, (name, value)| e.set(name, value.clone()).unwrap());
+        let requested = case.params.iter();
+        let estimator =
+            requested.fold(plain, |e, (name, value)| e.set(name, value.clone()).unwrap());
 
         let fitted = estimator.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
@@ -387,7 +389,7 @@ fn products_are_scikit_learns_to_the_bit() {
 }
 
 #[test]
-fn several_numbers_have_scikit_learns_coefficients() {
+fn multi_output_ridge_has_the_coefficients_of_scikit_learn() {
     let golden = golden();
     let GoldenRidge { gamma, alpha, coefficients } = golden.ridge;
     let x = matrix(&golden.x);
@@ -411,7 +413,7 @@ fn a_linear_kernel_finds_the_clusters_of_k_means() {
         params.n_init(20).tol(0.0).fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
     assert!((fitted.inertia - inertia).abs() < 1e-9 * inertia, "{} {inertia}", fitted.inertia);
-    // Clusters have other numbers there, and the same rows.
+    // The clusters have other numbers there, and the same rows.
     let renamed: std::collections::BTreeSet<(u32, u32)> =
         fitted.labels.iter().copied().zip(labels).collect();
     assert_eq!(renamed.len(), 3);

@@ -1,4 +1,4 @@
-//! Networks learned from rows: what is drawn from a network leads back to it.
+//! Bayesian networks learned from samples of a known network.
 
 use crate::cases::{names, repository_file};
 use mercer::Error;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// No round lowers the objective, and the last is where it stays.
+/// EM never lowers the objective, and its last iteration is a fixed point.
 fn increases_to_a_fixed_point(seed: u64, alpha: f64) {
     let shape = RandomNetwork { n_variables: 5, max_states: 3, seed, ..Default::default() };
     let network = shape.draw();
@@ -40,7 +40,7 @@ fn increases_to_a_fixed_point(seed: u64, alpha: f64) {
     let certificate = &learned.fitted.certificate;
     assert_eq!(certificate.iterations as usize, learned.trace.len());
     assert!(certificate.violation.as_ref().unwrap().value < 1e-2);
-    // The likelihood it claims is the likelihood of the rows.
+    // The reported likelihood is that of the rows.
     let mut log_likelihood = 0.0;
     for i in 0..data.n_rows() {
         let mut evidence = Evidence::none();
@@ -62,8 +62,8 @@ fn few() -> Config {
     crate::cases::same_cases(32)
 }
 
-/// Rows drawn from a network, a share of the cells missing.
-fn drawn(network: &Network, n: usize, gaps: f64, seed: u64) -> Observations {
+/// Rows sampled from a network, with a fraction of the cells missing.
+fn drawn(network: &Network, n: usize, missing_rate: f64, seed: u64) -> Observations {
     let mut random = Random::new(seed);
     let draws = network.sample(n, &mut random);
     let codes = (0..network.len())
@@ -71,7 +71,7 @@ fn drawn(network: &Network, n: usize, gaps: f64, seed: u64) -> Observations {
             let code = |d: &Vec<usize>| d[v] as u32;
             let mut column: Vec<u32> = draws.iter().map(code).collect();
             column.iter_mut().for_each(|c| {
-                if random.uniform() < gaps {
+                if random.uniform() < missing_rate {
                     *c = Observations::MISSING;
                 }
             });
@@ -85,7 +85,7 @@ fn parents_of(network: &Network) -> Vec<Vec<usize>> {
     (0..network.len()).map(|v| network.parents(v).to_vec()).collect()
 }
 
-/// A chain in which every variable mostly repeats the one before.
+/// A chain in which every variable mostly equals the one before.
 fn chain(n: usize) -> Network {
     let mut builder = Network::builder("chain").variable("x0", ["a", "b", "c"]);
     builder = builder.table("x0", [], &[0.5, 0.3, 0.2]);
@@ -125,7 +125,7 @@ fn tables_are_smoothed_frequencies() {
 
     let learned = fit_tables(&[vec![], vec![0]], &data, &tables, &Monitor::quiet()).unwrap();
 
-    // (3 + 1) / (3 + 2); (2 + 1) / (3 + 2); nothing seen under 1: even.
+    // (3 + 1) / (3 + 2); (2 + 1) / (3 + 2); no row with parent state 1: uniform.
     assert_eq!(learned.fitted.table(0), [0.8, 0.2]);
     assert_eq!(learned.fitted.table(1), [0.6, 0.4, 0.5, 0.5]);
 }
@@ -227,7 +227,7 @@ fn chow_liu_finds_the_chain_for_any_root() {
 #[test]
 fn the_search_finds_the_graph_up_to_equivalence() {
     let network = from_bif(&repository_file("testdata/networks/earthquake.bif")).unwrap();
-    // More burglaries and earthquakes than in the book, so that rows show something.
+    // More burglaries and earthquakes than in the book, so that they occur in the samples.
     let tables =
         (0..5).map(|v| if v < 2 { vec![0.4, 0.6] } else { network.table(v).to_vec() }).collect();
     let lively =
@@ -239,7 +239,7 @@ fn the_search_finds_the_graph_up_to_equivalence() {
 
             let found = climb.run(&data, &Monitor::quiet()).unwrap();
 
-            // The two causes meet in the alarm: that shape can be told from any other.
+            // The two causes form a v-structure at the alarm, which distinguishes the graph from all others.
             assert_eq!(found.model[2], [0, 1], "{score:?} {tabu}: {:?}", found.model);
             assert_eq!((&found.model[3], &found.model[4]), (&vec![2], &vec![2]));
             let certificate = &found.certificate;
@@ -259,7 +259,7 @@ proptest! {
 
         let found = climb.run(&data, &Monitor::quiet()).unwrap();
 
-        // BIC by the lecture: log-likelihood less half a log n for each free parameter.
+        // BIC: log-likelihood minus half a log n per free parameter.
         let bic = |parents: &[Vec<usize>]| -> Option<f64> {
             let tables = Tables { alpha: 0.0, ..Tables::default() };
             let learned = fit_tables(parents, &data, &tables, &Monitor::quiet()).ok()?;
@@ -362,7 +362,7 @@ fn a_search_with_a_class_keeps_its_edges() {
     assert!(learned.fitted.parents(0).is_empty());
 }
 
-/// Cancels a search after so many steps, and keeps what it was told.
+/// Cancels a search after so many steps, and records the progress reports.
 struct AfterSteps {
     steps: u64,
     flag: Arc<AtomicBool>,
@@ -374,15 +374,15 @@ impl AfterSteps {
         AfterSteps { steps, flag: Arc::default(), seen: Mutex::default() }
     }
 
-    /// Progress over rows has their number for a total.
+    /// Progress over rows has their number as its total.
     fn monitor(&self, n_rows: u64) -> Monitor<'_> {
-        let told = move |at: Progress| {
+        let output = move |at: Progress| {
             if at.total != Some(n_rows) {
                 self.seen.lock().unwrap().push(at);
                 self.flag.store(at.done >= self.steps, Ordering::Relaxed);
             }
         };
-        Monitor::quiet().on_progress(told).cancelled_by(Arc::clone(&self.flag))
+        Monitor::quiet().on_progress(output).cancelled_by(Arc::clone(&self.flag))
     }
 }
 
@@ -412,7 +412,7 @@ fn a_classifier_with_a_stopped_search_has_the_best_structure_so_far() {
 
         let cut = BayesNetwork::new().fit(&rows, &after.monitor(400)).unwrap();
 
-        // Every step of a climb without a tabu list rises, and the first two add an arrow each.
+        // Every step of hill climbing without a tabu list increases the score, and the first two add an edge each.
         assert!(before < cut.score && cut.score < whole.score, "{steps}: {}", cut.score);
         assert!(steps > 2 || n_edges(&cut.parents) == steps as usize, "{:?}", cut.parents);
         assert_eq!(cut.certificate.stopped(), Some(Stop::Cancelled));
@@ -428,7 +428,7 @@ fn a_search_past_its_time_limit_ends_within_a_step() {
     let (x, codes, classes, _) = classes_and_rows();
     let rows = Dataset::classes(&x, &codes, &classes).unwrap();
     let limit = Duration::from_millis(300);
-    // The first step is told late.
+    // The first step is reported late.
     let wait = |at: Progress| {
         if at.total != Some(400) {
             std::thread::sleep(limit);

@@ -1,4 +1,4 @@
-//! Bayesian networks against the joint written out cell by cell, and against published numbers.
+//! Bayesian networks against enumeration of the joint distribution, and against published values.
 
 use crate::cases::repository_file;
 use mercer::model::Monitor;
@@ -16,11 +16,11 @@ use proptest::test_runner::Config;
 
 const EXACT: f64 = 1e-12;
 
-fn some() -> Config {
+fn few_cases() -> Config {
     crate::cases::same_cases(128)
 }
 
-/// Networks small enough to write the joint out.
+/// Networks small enough to enumerate the joint distribution.
 fn small_networks() -> impl Strategy<Value = Network> {
     (1usize..8, 0usize..4, 1usize..8, 2usize..4, prop_oneof![Just(0.0), Just(0.3)], any::<u64>())
         .prop_map(|(n_variables, max_parents, reach, max_states, zeros, seed)| {
@@ -69,8 +69,8 @@ fn impossible<T>(result: &Result<T>) -> bool {
     matches!(result, Err(Error::Impossible { .. }))
 }
 
-fn separated(told: &Separation) -> bool {
-    matches!(told, Separation::Separated { .. })
+fn separated(separation: &Separation) -> bool {
+    matches!(separation, Separation::Separated { .. })
 }
 
 fn total(cells: &[(Vec<usize>, f64)]) -> f64 {
@@ -78,7 +78,7 @@ fn total(cells: &[(Vec<usize>, f64)]) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(some())]
+    #![proptest_config(few_cases())]
 
     #[test]
     fn variable_elimination_equals_enumeration(network in small_networks(), seed in any::<u64>()) {
@@ -113,8 +113,8 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let tree = JunctionTree::new(&network, &Monitor::quiet()).unwrap();
-        for turn in 0..3 {
-            let evidence = some_evidence(&network, seed ^ turn);
+        for rotate in 0..3 {
+            let evidence = some_evidence(&network, seed ^ rotate);
             let cells = agreeing(&network, &evidence);
             let p_evidence = total(&cells);
 
@@ -176,7 +176,7 @@ proptest! {
     }
 }
 
-/// A class with many witnesses: the first half speaks for one class, the second for the other.
+/// A class with many features: the first half supports one class, the second the other.
 fn witnesses(n: usize) -> Network {
     let mut builder =
         Network::builder("witnesses").variable("c", ["a", "b"]).table("c", [], &[0.25, 0.75]);
@@ -189,8 +189,8 @@ fn witnesses(n: usize) -> Network {
 }
 
 #[test]
-fn nothing_underflows() {
-    // 0.2^1000 is no double; the two halves cancel and leave the prior.
+fn long_products_do_not_underflow() {
+    // 0.2^1000 underflows a double; the two halves cancel and leave the prior.
     let network = witnesses(2000);
     let mut evidence = Evidence::none();
     (1..=2000).for_each(|v| evidence.see(v, 0));
@@ -223,12 +223,12 @@ fn evidence_of_probability_zero_is_reported() {
     let evidence = network.evidence([("rain", "no"), ("wet", "yes")]).unwrap();
     let expected = "the evidence rain=no, wet=yes has probability 0, so the conditional probability is undefined";
 
-    let told = |error: Error| assert_eq!(error.to_string(), expected);
+    let separation = |error: Error| assert_eq!(error.to_string(), expected);
 
-    told(query(&network, &[0], &evidence, &Monitor::quiet()).unwrap_err());
-    told(most_probable_explanation(&network, &evidence, &Monitor::quiet()).unwrap_err());
+    separation(query(&network, &[0], &evidence, &Monitor::quiet()).unwrap_err());
+    separation(most_probable_explanation(&network, &evidence, &Monitor::quiet()).unwrap_err());
     let tree = JunctionTree::new(&network, &Monitor::quiet()).unwrap();
-    told(tree.calibrate(&evidence).unwrap_err());
+    separation(tree.calibrate(&evidence).unwrap_err());
     let log = log_evidence(&network, &evidence, &Monitor::quiet()).unwrap();
     assert_eq!(log, f64::NEG_INFINITY);
 }
@@ -272,22 +272,22 @@ fn tables_beyond_the_memory_budget_are_refused_in_advance() {
 #[test]
 fn queries_of_unknown_variables_are_refused() {
     let network = witnesses(1);
-    let mut stranger = Evidence::none();
-    stranger.see(0, 2);
+    let mut unknown = Evidence::none();
+    unknown.see(0, 2);
 
     assert!(query(&network, &[2], &Evidence::none(), &Monitor::quiet()).is_err());
     assert!(query(&network, &[0, 0], &Evidence::none(), &Monitor::quiet()).is_err());
-    assert!(query(&network, &[0], &stranger, &Monitor::quiet()).is_err());
+    assert!(query(&network, &[0], &unknown, &Monitor::quiet()).is_err());
 }
 
-// ------------------------------------------------------------------------------- published
+// ------------------------------------------------------------------------------- published values
 
 fn published(name: &str) -> Network {
     from_bif(&repository_file(&format!("testdata/networks/{name}.bif"))).unwrap()
 }
 
-fn ask(network: &Network, of: &str, seen: &[(&str, &str)]) -> Vec<f64> {
-    let evidence = network.evidence(seen.iter().copied()).unwrap();
+fn posterior(network: &Network, of: &str, evidence: &[(&str, &str)]) -> Vec<f64> {
+    let evidence = network.evidence(evidence.iter().copied()).unwrap();
     let of = network.variable(of).unwrap();
     query(network, &[of], &evidence, &Monitor::quiet()).unwrap().probabilities
 }
@@ -296,7 +296,7 @@ fn ask(network: &Network, of: &str, seen: &[(&str, &str)]) -> Vec<f64> {
 fn the_burglar_alarm_matches_the_textbook() {
     let network = published("earthquake");
 
-    let burglary = ask(&network, "Burglary", &[("JohnCalls", "true"), ("MaryCalls", "true")]);
+    let burglary = posterior(&network, "Burglary", &[("JohnCalls", "true"), ("MaryCalls", "true")]);
 
     // Russell & Norvig, section 14.4: <0.284, 0.716>.
     assert!((burglary[0] - 0.284_171_835_364_393).abs() < 1e-12, "{burglary:?}");
@@ -310,8 +310,8 @@ fn the_burglar_alarm_matches_the_textbook() {
 fn the_chest_clinic_matches_the_paper() {
     let network = published("asia");
 
-    // Lauritzen & Spiegelhalter, the marginals before anything is seen.
-    for (of, seen, expected) in [
+    // Lauritzen & Spiegelhalter: the marginals without evidence.
+    for (of, evidence, expected) in [
         ("tub", &[][..], 0.0104),
         ("lung", &[], 0.055),
         ("bronc", &[], 0.45),
@@ -321,7 +321,7 @@ fn the_chest_clinic_matches_the_paper() {
         // 0.05 · 0.98 / (0.98 (1 − 0.95 · 0.945) + 0.05 · 0.95 · 0.945)
         ("tub", &[("asia", "yes"), ("xray", "yes")], 0.049 / 0.145_092_5),
     ] {
-        let found = ask(&network, of, seen)[0];
+        let found = posterior(&network, of, evidence)[0];
         assert!((found - expected).abs() < 5.1e-5, "{of}: {found} and {expected}");
     }
 }
@@ -332,16 +332,16 @@ fn published_networks_equal_enumeration() {
         let network = published(name);
         let cells = joint(&network);
         let tree = JunctionTree::new(&network, &Monitor::quiet()).unwrap();
-        for seen in 0..network.len() {
+        for observed in 0..network.len() {
             for state in 0..2 {
                 let mut evidence = Evidence::none();
-                evidence.see(seen, state);
+                evidence.see(observed, state);
                 let calibrated = tree.calibrate(&evidence).unwrap();
                 let p = |v: usize, s: usize| -> f64 {
-                    let those = cells.iter().filter(|(x, _)| x[seen] == state && x[v] == s);
+                    let those = cells.iter().filter(|(x, _)| x[observed] == state && x[v] == s);
                     those.map(|(_, p)| p).sum()
                 };
-                let total = p(seen, state);
+                let total = p(observed, state);
                 for v in 0..network.len() {
                     let by_tree = calibrated.marginal(v).unwrap()[0];
                     let by_elimination =
@@ -357,7 +357,7 @@ fn published_networks_equal_enumeration() {
 // ----------------------------------------------------------------------------------- BIF
 
 proptest! {
-    #![proptest_config(some())]
+    #![proptest_config(few_cases())]
 
     #[test]
     fn a_written_network_is_read_back_to_the_bit(
@@ -386,7 +386,7 @@ proptest! {
         let mut text: Vec<char> =
             repository_file(&format!("testdata/networks/{name}.bif")).chars().collect();
         for (at, how, with) in damage {
-            // A place in a text that was cut to nothing is its end.
+            // A position in an empty text is its end.
             text.push(' ');
             let at = at.index(text.len());
             match how {
@@ -409,7 +409,7 @@ proptest! {
 #[test]
 fn errors_name_the_line_and_what_was_expected() {
     let coin = "network n { }\nvariable c { type discrete [ 2 ] { a, b }; }\n";
-    let told = |rest: &str| from_bif(&format!("{coin}{rest}")).unwrap_err().to_string();
+    let separation = |rest: &str| from_bif(&format!("{coin}{rest}")).unwrap_err().to_string();
 
     for (text, expected) in [
         (
@@ -431,7 +431,7 @@ fn errors_name_the_line_and_what_was_expected() {
             "line 3: found 2 states, expected a list of 3 states",
         ),
     ] {
-        assert_eq!(told(text), expected);
+        assert_eq!(separation(text), expected);
     }
 }
 
@@ -440,8 +440,8 @@ fn equivalent_syntax_is_read() {
     let network = from_bif(
         r#"network "family out" { property version 1 ; property "author {x}" ; }
         /* tables may come first,
-           and the variable itself turns slowest in them */
-        probability ( light "out" ) { table 0.6 0.05 0.4 0.95; property seen ; }
+           and the variable itself rotations slowest in them */
+        probability ( light "out" ) { table 0.6 0.05 0.4 0.95; property evidence ; }
         probability ( "out" ) { table 0.15 0.85; } // no commas
         variable "out" { type discrete[2] { "true" "false" }; property position = (1, 2); }
         variable light { type discrete[2] { on, off }; }"#,
@@ -453,10 +453,10 @@ fn equivalent_syntax_is_read() {
     assert_eq!(network.table(1), [0.6, 0.4, 0.05, 0.95]);
 }
 
-// ----------------------------------------------------------------------------- separation
+// ----------------------------------------------------------------------------- d-separation
 
 proptest! {
-    #![proptest_config(some())]
+    #![proptest_config(few_cases())]
 
     #[test]
     fn d_separated_variables_are_independent(
@@ -493,10 +493,10 @@ proptest! {
             }
         }
 
-        let told = d_separation(&network, a, b, &given).unwrap();
+        let separation = d_separation(&network, a, b, &given).unwrap();
         let back = d_separation(&network, b, a, &given).unwrap();
 
-        match &told {
+        match &separation {
             Separation::Separated { blocked } => {
                 prop_assert!(largest < 1e-9, "{}", largest);
                 prop_assert!(separated(&back));
@@ -512,12 +512,12 @@ proptest! {
                         || network.parents(pair[1]).contains(&pair[0]);
                     prop_assert!(joined);
                 }
-                // Tables drawn at random hide a path only by the rarest accident; zeros can.
+                // Random tables almost never make dependent variables independent, but zeros can.
                 let full = (0..n).all(|v| network.table(v).iter().all(|p| *p > 0.0));
                 prop_assert!(largest > 1e-13 || !full, "{}", largest);
             }
         }
         let reached = reachable(&network, a, &given).unwrap();
-        prop_assert_eq!(reached.contains(&b), !separated(&told));
+        prop_assert_eq!(reached.contains(&b), !separated(&separation));
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers at the edges: large offsets, tiny and huge scales, constant columns, many columns.
+//! Numerical edge cases: large offsets, tiny and huge scales, constant columns, many columns.
 
 use crate::cases::{assert_near, near, sparse};
 use mercer::bayes::{GaussianNb, GaussianNbModel, Variance};
@@ -32,7 +32,7 @@ fn a_large_offset_does_not_cancel_in_the_variance() {
     assert_eq!(model.variances, array![[1.0], [1.0]]);
 }
 
-/// NIST's NumAcc3 and NumAcc4: an offset, and as many values a tenth above as a tenth below it.
+/// NumAcc3 and NumAcc4 of NIST: an offset, and as many values a tenth above as a tenth below it.
 #[test]
 fn the_standard_deviation_of_numacc_has_eight_digits() {
     for (offset, first) in [(1e6, 0.2), (1e7, 0.2)] {
@@ -46,8 +46,8 @@ fn the_standard_deviation_of_numacc_has_eight_digits() {
 
         let model = fit(&unsmoothed().variance(Variance::Sample), &x, &codes).unwrap();
 
-        // Certified: standard deviation 0.1 exactly. Storing 1e7 + 0.1 keeps some eight digits of
-        // the 0.1, and that is where the loss is.
+        // The certified standard deviation is exactly 0.1. Storing 1e7 + 0.1 leaves about eight digits of the 0.1,
+        // which is the loss allowed here.
         let digits = -((model.variances[[0, 0]].sqrt() - 0.1).abs() / 0.1).log10();
         assert!(digits >= 8.0, "offset {offset}: {digits} digits");
         assert!(near(model.means[[0, 0]], offset + 0.2, 1e-14));
@@ -83,7 +83,7 @@ fn values_far_from_zero_keep_their_digits_row_by_row_and_when_forgotten() {
 fn a_hundred_thousand_features_never_underflow() {
     let width = 100_000;
     let x = Matrix::from_shape_fn((8, width), |(i, j)| {
-        // Two classes half a unit apart; every row its own noise.
+        // Two classes with means half a unit apart, and noise in every row.
         (i % 2) as f64 * 0.5 + ((i * 31 + j * 17) % 101) as f64 / 50.0
     });
     let codes = [0, 1, 0, 1, 0, 1, 0, 1];
@@ -158,7 +158,7 @@ fn a_class_without_values_takes_the_density_of_all_classes() {
 
     let model = fit(&GaussianNb::new(), &x, &[0, 0, 1, 1]).unwrap();
 
-    // Only class a showed 1 and 3, so both classes get mean 2 and variance 1.
+    // Only class a has the values 1 and 3, so both classes get mean 2 and variance 1.
     assert_eq!(model.means.column(1).to_vec(), [2.0, 2.0]);
     assert_eq!(model.variances[[0, 1]], model.variances[[1, 1]]);
     let thin = sparse(&x);
@@ -274,7 +274,8 @@ fn a_row_far_from_all_classes_has_probabilities() {
 
 #[test]
 fn sparse_rows_keep_their_digits_beside_a_constant_column() {
-    // The curve of the constant column is a millionth wide at 2000: 1e16 times the others' share.
+    // The density of the constant column has a width of 1e-6 at 2000: its squared distance is 1e16 times that of the
+    // others.
     let x = array![[0.1, 2000.0], [0.2, 2000.0], [0.5, 2000.0], [0.7, 2000.0]];
     let thin = sparse(&x);
     let model = fit(&GaussianNb::new(), &x, &[0, 0, 1, 1]).unwrap();
@@ -286,7 +287,7 @@ fn sparse_rows_keep_their_digits_beside_a_constant_column() {
 
 #[test]
 fn a_narrow_density_far_from_zero_is_scored_in_sparse_rows() {
-    // 1e150² over a smoothed variance of 2.5e-9 leaves the range of a double.
+    // 1e150² divided by a smoothed variance of 2.5e-9 overflows a double.
     let x = array![[1e150, 1.0], [1e150, 2.0], [1e150, 4.0], [1e150, 5.0]];
     let thin = sparse(&x);
     let model = fit(&GaussianNb::new(), &x, &[0, 0, 1, 1]).unwrap();

@@ -1,4 +1,4 @@
-//! From tables to rows: columns by name, words as indicators, recipes.
+//! Preprocessing: from tables to numeric rows, columns by name, one-hot encoding, recipes.
 
 use mercer::bayes::GaussianNb;
 use mercer::data::{Column, Kind, Levels, MISSING, UNSEEN, Values};
@@ -9,16 +9,16 @@ use mercer::train::{Training, train};
 use ndarray::array;
 use std::sync::Arc;
 
-fn levels(words: &[&str]) -> Arc<Levels> {
-    Arc::new(Levels::new(words.iter().map(|w| (*w).to_owned()).collect()))
+fn levels(categories: &[&str]) -> Arc<Levels> {
+    Arc::new(Levels::new(categories.iter().map(|w| (*w).to_owned()).collect()))
 }
 
-fn numbers(name: &str, values: &[f64]) -> Column {
+fn numeric(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Numeric(values.to_vec()) }
 }
 
-/// CategoryEncoding under levels of their own; an empty word is missing.
-fn words(name: &str, values: &[&str]) -> Column {
+/// A categorical column with its own levels; an empty string is missing.
+fn categories(name: &str, values: &[&str]) -> Column {
     let known: Vec<&str> = values.iter().copied().filter(|w| !w.is_empty()).collect();
     let levels = levels(&known);
     let codes =
@@ -56,14 +56,14 @@ fn features() -> Features {
 
 fn columns() -> Vec<Column> {
     vec![
-        numbers("age", &[30.0, f64::NAN]),
-        words("color", &["red", "blue"]),
+        numeric("age", &[30.0, f64::NAN]),
+        categories("color", &["red", "blue"]),
         booleans("member", &[Some(true), None]),
-        words("class", &["yes", "no"]),
+        categories("class", &["yes", "no"]),
     ]
 }
 
-/// Cells as text, so that gaps compare.
+/// Cells as text, so that missing values compare equal.
 fn cells(rows: &Rows<'_>) -> Vec<String> {
     (0..rows.n_rows()).map(|i| format!("{:?}", rows.row(i))).collect()
 }
@@ -89,7 +89,7 @@ fn a_table_becomes_rows_and_classes() {
 fn columns_are_found_by_name_in_any_order_and_others_ignored() {
     let mut shuffled = columns();
     shuffled.reverse();
-    shuffled.insert(1, numbers("shoe size", &[41.0, 42.0]));
+    shuffled.insert(1, numeric("shoe size", &[41.0, 42.0]));
 
     let straight = features().encode(&table(columns()), None).unwrap();
     let encoded = features().encode(&table(shuffled), None).unwrap();
@@ -98,7 +98,7 @@ fn columns_are_found_by_name_in_any_order_and_others_ignored() {
 }
 
 #[test]
-fn a_column_that_is_not_there_is_named() {
+fn a_missing_column_is_named() {
     let mut short = columns();
     short.remove(1);
 
@@ -111,7 +111,7 @@ fn a_column_that_is_not_there_is_named() {
 #[test]
 fn a_column_of_another_kind_is_named() {
     let mut wrong = columns();
-    wrong[0] = words("age", &["thirty", "n/a"]);
+    wrong[0] = categories("age", &["thirty", "n/a"]);
 
     let error = features().encode(&table(wrong), None).err().unwrap();
 
@@ -119,9 +119,9 @@ fn a_column_of_another_kind_is_named() {
 }
 
 #[test]
-fn a_word_never_seen_is_counted_and_treated_as_missing() {
+fn an_unseen_category_is_counted_and_treated_as_missing() {
     let mut strange = columns();
-    strange[1] = words("color", &["mauve", ""]);
+    strange[1] = categories("color", &["mauve", ""]);
 
     let encoded = features().encode(&table(strange), None).unwrap();
 
@@ -130,14 +130,14 @@ fn a_word_never_seen_is_counted_and_treated_as_missing() {
 }
 
 #[test]
-fn a_code_that_stands_for_no_level_is_unseen() {
+fn a_code_without_a_level_is_unseen() {
     let mut strange = columns();
     strange[1].values =
         Values::Categorical { codes: vec![UNSEEN, 1], levels: levels(&["blue", "red"]) };
 
     let encoded = features().encode(&table(strange), None).unwrap();
 
-    // Code 1 of these levels is red, which is code 2 of the model's.
+    // Code 1 of these levels is red, which has code 2 in the model.
     assert_eq!(encoded.n_unseen, 1);
     assert_eq!(cells(&encoded.rows())[1], "[NaN, 0.0, 0.0, 1.0, NaN]");
 }
@@ -153,11 +153,11 @@ fn booleans_are_one_zero_or_missing() {
 }
 
 #[test]
-fn rows_without_a_class_or_of_an_unknown_one_are_refused() {
+fn rows_with_a_missing_or_unknown_class_are_refused() {
     let classes = Classes::from_names(["no", "yes"]);
     let with_class = |values: &[&str]| {
         let mut columns = columns();
-        columns[3] = words("class", values);
+        columns[3] = categories("class", values);
         features().encode(&table(columns), Some(&classes)).err().unwrap()
     };
 
@@ -167,7 +167,7 @@ fn rows_without_a_class_or_of_an_unknown_one_are_refused() {
 }
 
 #[test]
-fn classes_are_matched_whatever_their_type() {
+fn classes_of_any_type_are_matched() {
     let one_and_two: [Vec<Label>; 3] = [
         vec![Label::Int(1), Label::Int(2)],
         vec![Label::Float(1.0), Label::Float(2.0)],
@@ -176,7 +176,7 @@ fn classes_are_matched_whatever_their_type() {
     for labels in one_and_two {
         let classes = Classes::new(labels);
         let mut columns = columns();
-        columns[3] = words("class", &["2", "1"]);
+        columns[3] = categories("class", &["2", "1"]);
 
         let encoded = features().encode(&table(columns), Some(&classes)).unwrap();
 
@@ -185,7 +185,7 @@ fn classes_are_matched_whatever_their_type() {
 }
 
 #[test]
-fn nothing_to_learn_from_is_refused() {
+fn a_table_without_features_is_refused() {
     let text = Schema { fields: vec![Field::new("review", Kind::Text), Field::numeric("stars")] };
 
     assert_eq!(
@@ -195,7 +195,7 @@ fn nothing_to_learn_from_is_refused() {
 }
 
 #[test]
-fn columns_left_out_are_named_with_the_reason() {
+fn ignored_columns_are_named_with_the_reason() {
     let schema = Schema {
         fields: vec![
             Field::new("review", Kind::Text),
@@ -204,13 +204,13 @@ fn columns_left_out_are_named_with_the_reason() {
             Field::categorical("color", levels(&["blue", "red"])),
         ],
     };
-    let plan = |words| {
-        let (features, left_out) = Features::plan(&schema, None, words).unwrap();
+    let plan = |categories| {
+        let (features, left_out) = Features::plan(&schema, None, categories).unwrap();
         (features.names().join(" "), left_out)
     };
     let out = |name: &str, why| (name.to_owned(), why);
 
-    // CategoryEncoding stay out of the way of numbers unless they are asked in.
+    // Categorical columns are ignored by numeric estimators unless they are requested.
     let mut left_out = vec![out("review", DropReason::Text), out("nothing", DropReason::Empty)];
     assert_eq!(
         plan(CategoryEncoding::OneHot),
@@ -222,11 +222,11 @@ fn columns_left_out_are_named_with_the_reason() {
 }
 
 #[test]
-fn a_recipe_is_settled_by_a_look_at_the_stream() {
+fn a_recipe_is_fitted_by_a_pass_over_the_stream() {
     let rows = table(vec![
-        numbers("x", &[1.0, f64::NAN, 3.0, 8.0]),
+        numeric("x", &[1.0, f64::NAN, 3.0, 8.0]),
         booleans("b", &[Some(true), Some(false), None, Some(true)]),
-        words("c", &["u", "v", "u", ""]),
+        categories("c", &["u", "v", "u", ""]),
     ]);
     let schema = Schema {
         fields: vec![
@@ -235,7 +235,7 @@ fn a_recipe_is_settled_by_a_look_at_the_stream() {
             Field::categorical("c", levels(&["u", "v"])),
         ],
     };
-    let look = |steps: &[&str]| {
+    let fit_recipe = |steps: &[&str]| {
         let features =
             planned(&schema, None).fit(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
         let first: Vec<f64> = {
@@ -246,17 +246,17 @@ fn a_recipe_is_settled_by_a_look_at_the_stream() {
     };
 
     // x: mean 4, median 3, from 1 to 8, variance ((−3)² + (−1)² + 4²) / 3 = 26/3.
-    assert_eq!(look(&["impute=mean"]).1, [1.0, 4.0, 3.0, 8.0]);
-    assert_eq!(look(&["impute=median"]).1, [1.0, 3.0, 3.0, 8.0]);
-    assert_eq!(look(&["impute=-1.5"]).1, [1.0, -1.5, 3.0, 8.0]);
-    assert_eq!(look(&["impute=1", "scale=min-max"]).1, [0.0, 0.0, 2.0 / 7.0, 1.0]);
-    let (_, standard) = look(&["impute=mean", "scale=standard"]);
+    assert_eq!(fit_recipe(&["impute=mean"]).1, [1.0, 4.0, 3.0, 8.0]);
+    assert_eq!(fit_recipe(&["impute=median"]).1, [1.0, 3.0, 3.0, 8.0]);
+    assert_eq!(fit_recipe(&["impute=-1.5"]).1, [1.0, -1.5, 3.0, 8.0]);
+    assert_eq!(fit_recipe(&["impute=1", "scale=min-max"]).1, [0.0, 0.0, 2.0 / 7.0, 1.0]);
+    let (_, standard) = fit_recipe(&["impute=mean", "scale=standard"]);
     let spread = (26f64 / 3.0).sqrt();
     for (found, expected) in standard.iter().zip([-3.0, 0.0, -1.0, 4.0]) {
         assert!((found - expected / spread).abs() < 1e-15);
     }
     // Bins from 1 to 8 in two: cut at 4.5; b from 0 to 1 cut at 0.5.
-    let (binned, low) = look(&["bins=equal-width:2"]);
+    let (binned, low) = fit_recipe(&["bins=equal-width:2"]);
     assert_eq!(binned.names(), ["x<4.5", "x>=4.5", "b<0.5", "b>=0.5", "c=u", "c=v"]);
     assert_eq!(binned.origins(), [0, 0, 1, 1, 2, 2]);
     assert!(low[1].is_nan());
@@ -264,10 +264,10 @@ fn a_recipe_is_settled_by_a_look_at_the_stream() {
 }
 
 #[test]
-fn a_look_at_many_rows_is_a_look_at_all_of_them() {
+fn a_pass_over_many_chunks_covers_all_rows() {
     let n = 10_000;
     let values: Vec<f64> = (0..n).map(|i| 1e6 + f64::from(i % 101)).collect();
-    let rows = table(vec![numbers("x", &values)]);
+    let rows = table(vec![numeric("x", &values)]);
     let plan = Features::plain(["x".to_owned()]);
 
     let features = plan.fit(&recipe(&["scale=standard"]), &rows, &Monitor::quiet()).unwrap();
@@ -281,10 +281,10 @@ fn a_look_at_many_rows_is_a_look_at_all_of_them() {
 }
 
 #[test]
-fn an_infinite_number_is_named_by_its_row_at_a_look() {
+fn an_infinite_value_is_named_by_its_row_during_the_pass() {
     let mut values = vec![1.0; 10_000];
     values[9_000] = f64::INFINITY;
-    let rows = table(vec![numbers("y", &vec![2.0; 10_000]), numbers("x", &values)]);
+    let rows = table(vec![numeric("y", &vec![2.0; 10_000]), numeric("x", &values)]);
     let plan = Features::plain(["y".to_owned(), "x".to_owned()]);
 
     let error = plan.fit(&recipe(&["impute=mean"]), &rows, &Monitor::quiet()).unwrap_err();
@@ -293,8 +293,8 @@ fn an_infinite_number_is_named_by_its_row_at_a_look() {
 }
 
 #[test]
-fn a_look_obeys_its_monitor() {
-    let rows = table(vec![numbers("x", &vec![1.0; 10_000])]);
+fn a_pass_obeys_its_monitor() {
+    let rows = table(vec![numeric("x", &vec![1.0; 10_000])]);
     let plan = Features::plain(["x".to_owned()]);
     let late = Monitor::quiet().time_limit(std::time::Duration::ZERO);
     let poor = Monitor::quiet().memory_limit(1000);
@@ -304,13 +304,13 @@ fn a_look_obeys_its_monitor() {
 
     assert_eq!(stopped, Err(Error::Stopped));
     assert!(matches!(refused, Err(Error::Memory { budget: 1000, .. })));
-    // Without a recipe there is nothing to look at, and nothing to stop.
+    // A recipe without fitted steps needs no pass, so there is nothing to stop.
     assert_eq!(plan.clone().fit(&Recipe::default(), &rows, &late), Ok(plan));
 }
 
 #[test]
 fn a_column_without_values_survives_every_recipe() {
-    let rows = table(vec![numbers("x", &[f64::NAN; 3]), numbers("y", &[1.0, 2.0, 3.0])]);
+    let rows = table(vec![numeric("x", &[f64::NAN; 3]), numeric("y", &[1.0, 2.0, 3.0])]);
     for steps in [
         &["impute=mean"][..],
         &["impute=median", "scale=standard"],
@@ -331,12 +331,12 @@ fn a_column_without_values_survives_every_recipe() {
 }
 
 #[test]
-fn numbers_at_the_ends_of_the_range_make_no_broken_step() {
-    let rows = table(vec![numbers("x", &[-1.7e308, 1.7e308, 0.0])]);
+fn values_near_overflow_give_no_invalid_step() {
+    let rows = table(vec![numeric("x", &[-1.7e308, 1.7e308, 0.0])]);
     for steps in [&["bins=equal-width:4"][..], &["scale=min-max"], &["scale=standard"]] {
         let plan = Features::plain(["x".to_owned()]);
 
-        // Refused or usable, never a step that could not be saved.
+        // Either an error or a usable step, never one that cannot be saved.
         if let Ok(features) = plan.fit(&recipe(steps), &rows, &Monitor::quiet()) {
             assert_eq!(features.check(), Ok(()), "{steps:?}: {:?}", features.steps);
         }
@@ -344,7 +344,7 @@ fn numbers_at_the_ends_of_the_range_make_no_broken_step() {
 }
 
 #[test]
-fn a_sparse_bundle_stays_one() {
+fn a_sparse_column_stays_sparse() {
     let x = crate::cases::sparse(&array![[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]]);
     let bundle = Column { name: "features".into(), values: Values::Sparse(x) };
     let mut field = Field::new("features", Kind::Sparse);
@@ -366,10 +366,10 @@ fn a_sparse_bundle_stays_one() {
 fn a_mixed_table_trains_and_predicts_by_name() {
     let species = ["cat", "dog", "cat", "dog", "cat", "dog", "dog", "cat"];
     let rows = table(vec![
-        numbers("weight", &[4.0, 20.0, 3.5, 25.0, f64::NAN, 30.0, 18.0, 5.0]),
-        words("sound", &["miau", "wau", "miau", "wau", "miau", "wau", "", "miau"]),
+        numeric("weight", &[4.0, 20.0, 3.5, 25.0, f64::NAN, 30.0, 18.0, 5.0]),
+        categories("sound", &["miau", "wau", "miau", "wau", "miau", "wau", "", "miau"]),
         booleans("barks", &species.map(|s| Some(s == "dog"))),
-        words("species", &species),
+        categories("species", &species),
     ]);
     let fields = rows
         .columns()
@@ -393,12 +393,12 @@ fn a_mixed_table_trains_and_predicts_by_name() {
 
     assert_eq!(outcome.evaluation.unwrap().n_rows(), 8);
     let features = &outcome.trained.features;
-    let stranger = table(vec![
-        words("sound", &["quak"]),
-        numbers("weight", &[4.2]),
+    let other = table(vec![
+        categories("sound", &["quak"]),
+        numeric("weight", &[4.2]),
         booleans("barks", &[Some(false)]),
     ]);
-    let encoded = features.encode(&stranger, None).unwrap();
+    let encoded = features.encode(&other, None).unwrap();
     let model = outcome.trained.fitted.model.as_model().classifier().unwrap();
     assert_eq!(encoded.n_unseen, 1);
     assert_eq!(model.predict(&encoded.rows()).unwrap(), [0]);

@@ -1,4 +1,4 @@
-//! Tables, Bayes' rule, belief and conjugate pairs: laws and what scipy says
+//! Joint tables, Bayes' theorem, sequential updating and conjugate priors: laws, and reference values of scipy
 //! (`testdata/golden/make_probability.py`).
 
 use crate::cases::repository_file;
@@ -17,7 +17,7 @@ fn golden(name: &str) -> Vec<Value> {
     golden[name].as_array().unwrap().clone()
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
+fn values(value: &Value) -> Vec<f64> {
     serde_json::from_value(value.clone()).unwrap()
 }
 
@@ -47,7 +47,7 @@ fn tests_of_independence_equal_scipy() {
     for case in golden("independence") {
         // Strata first, then rows, then columns.
         let flat =
-            |v: &Value| -> Vec<f64> { v.as_array().unwrap().iter().flat_map(numbers).collect() };
+            |v: &Value| -> Vec<f64> { v.as_array().unwrap().iter().flat_map(values).collect() };
         let counts = &case["counts"];
         let (table, given): (JointTable, &[&str]) = if counts[0][0].is_array() {
             let cells: Vec<f64> = counts.as_array().unwrap().iter().flat_map(flat).collect();
@@ -75,7 +75,7 @@ fn tests_of_independence_equal_scipy() {
 #[test]
 fn beta_posteriors_equal_scipy() {
     for case in golden("beta") {
-        let (prior, data) = (numbers(&case["prior"]), numbers(&case["data"]));
+        let (prior, data) = (values(&case["prior"]), values(&case["data"]));
 
         let posterior = Beta::new(prior[0], prior[1]).unwrap().updated(data[0], data[1]).unwrap();
 
@@ -92,7 +92,7 @@ fn beta_posteriors_equal_scipy() {
 #[test]
 fn gamma_posteriors_equal_scipy() {
     for case in golden("gamma") {
-        let (prior, data) = (numbers(&case["prior"]), numbers(&case["data"]));
+        let (prior, data) = (values(&case["prior"]), values(&case["data"]));
 
         let posterior = Gamma::new(prior[0], prior[1]).unwrap().updated(data[0], data[1]).unwrap();
 
@@ -108,16 +108,16 @@ fn gamma_posteriors_equal_scipy() {
 #[test]
 fn normal_posteriors_equal_scipy() {
     for case in golden("normal") {
-        let p = numbers(&case["prior"]);
+        let p = values(&case["prior"]);
         let level = case["level"].as_f64().unwrap();
 
         let prior = NormalInverseGamma::new(p[0], p[1], p[2], p[3]).unwrap();
-        let posterior = prior.updated(&numbers(&case["values"])).unwrap();
+        let posterior = prior.updated(&values(&case["values"])).unwrap();
 
         ends(posterior.mean_interval(level).unwrap(), &case["mean_interval"]);
         ends(posterior.variance_interval(level).unwrap(), &case["variance_interval"]);
         ends(posterior.predictive_interval(level).unwrap(), &case["predictive_interval"]);
-        for (k, x) in numbers(&case["at"]).into_iter().enumerate() {
+        for (k, x) in values(&case["at"]).into_iter().enumerate() {
             close(posterior.ln_predictive(x), &case["ln_predictive"][k], 1e-10);
         }
     }

@@ -224,7 +224,7 @@ fn parameters_that_need_all_rows_are_refused_out_of_core() {
 
     assert!(early.contains("early_stopping"), "{early}");
     assert!(balanced.contains("class_weight"), "{balanced}");
-    assert!(solver.contains("learn rows in parts"), "{solver}");
+    assert!(solver.contains("learn out of core"), "{solver}");
     let mut empty = sgd.in_parts(&shape).unwrap();
     assert_eq!(empty.end_pass(), Err(Error::NoRows));
 }

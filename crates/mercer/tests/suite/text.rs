@@ -1,4 +1,4 @@
-//! Columns of text in tables: streamed, weighed, saved.
+//! Text columns of tables: streaming, weighting, saving.
 
 use mercer::catalog::Estimator;
 use mercer::data::{Classes, Column, Kind, Levels, Stream, Table, Values};
@@ -104,7 +104,7 @@ fn a_vocabulary_is_compressed_and_corruption_is_detected() {
 
 #[test]
 fn invalid_text_steps_are_refused_by_name() {
-    for (step, said) in [
+    for (step, expected_text) in [
         ("ngrams=2-1", "a range like 1-2"),
         ("min-df=0", "a number of documents"),
         ("max-df=1.5", "a fraction like 0.1"),
@@ -116,7 +116,7 @@ fn invalid_text_steps_are_refused_by_name() {
         ("soup=hot", "stop-words"),
     ] {
         let refused = Recipe::default().with(step).unwrap_err().to_string();
-        assert!(refused.contains(said), "{step}: {refused}");
+        assert!(refused.contains(expected_text), "{step}: {refused}");
     }
 }
 
@@ -141,7 +141,7 @@ fn hashed_terms_have_signs_if_requested() {
 #[test]
 fn invalid_hashing_options_are_refused() {
     let (table, schema) = table();
-    for (steps, said) in [
+    for (steps, expected_text) in [
         (&["hash-sign=alternate"][..], "together with `hash=N`"),
         (&["hash=64", "min-df=2"], "without min-df"),
         (&["hash=64", "hash-sign=alternate", "tf=log"], "no logarithm"),
@@ -153,11 +153,11 @@ fn invalid_hashing_options_are_refused() {
 
         let refused = features.fit(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap_err();
 
-        assert!(refused.to_string().contains(said), "{refused}");
+        assert!(refused.to_string().contains(expected_text), "{refused}");
     }
 }
 
-/// The mails again and again, in one table.
+/// The mails repeated to `n` rows.
 fn many(n: usize) -> Table {
     let (one, _) = table();
     let columns = one.columns().iter().map(|column| {
@@ -245,7 +245,7 @@ fn cached_counts_give_the_model_of_a_second_pass() {
                     Reads::Counts,
                 )
                 .unwrap();
-                let (features, looked) =
+                let (features, scanned) =
                     plan.fit_and_cache_counts(&recipe, &texts, &monitor).unwrap();
                 let training = Training {
                     estimator: Estimator::from_id(id).unwrap(),
@@ -255,18 +255,18 @@ fn cached_counts_give_the_model_of_a_second_pass() {
                     n_folds,
                     seed: 1,
                 };
-                let outcome = train(training, &looked, &Monitor::quiet()).unwrap();
-                (looked.n_cached(), outcome.trained.to_bytes().unwrap(), outcome.evaluation)
+                let outcome = train(training, &scanned, &Monitor::quiet()).unwrap();
+                (scanned.n_cached(), outcome.trained.to_bytes().unwrap(), outcome.evaluation)
             })
         };
 
-        let kept = learn(2, 1 << 30);
+        let retained = learn(2, 1 << 30);
         let again = learn(2, 400_000);
         let alone = learn(1, 1 << 30);
 
-        assert_eq!((kept.0, again.0, alone.0), (1, 0, 1), "{id}");
-        assert!(kept.1 == again.1 && kept.1 == alone.1, "{id}");
-        assert_eq!(kept.2, again.2, "{id}");
+        assert_eq!((retained.0, again.0, alone.0), (1, 0, 1), "{id}");
+        assert!(retained.1 == again.1 && retained.1 == alone.1, "{id}");
+        assert_eq!(retained.2, again.2, "{id}");
     }
 }
 
@@ -302,7 +302,7 @@ fn every_text_column_is_cached_with_missing_values_as_empty() {
         Reads::Counts,
     )
     .unwrap();
-    let (features, looked) =
+    let (features, scanned) =
         plan.fit_and_cache_counts(&Recipe::default(), &rows, &Monitor::quiet()).unwrap();
     let encode = |stream: &dyn Fn(Schema) -> Vec<Table>| -> Vec<Vec<f64>> {
         let tables = stream(features.input_schema(Some(&classes)));
@@ -314,15 +314,15 @@ fn every_text_column_is_cached_with_missing_values_as_empty() {
         rows.collect()
     };
 
-    let kept = encode(&|schema| tables_of(&looked, &schema));
+    let retained = encode(&|schema| tables_of(&scanned, &schema));
     let read = encode(&|schema| tables_of(&rows, &schema));
 
-    assert_eq!(looked.n_cached(), 2);
-    assert_eq!(kept.len(), n);
-    assert_eq!(kept, read);
+    assert_eq!(scanned.n_cached(), 2);
+    assert_eq!(retained.len(), n);
+    assert_eq!(retained, read);
 }
 
-/// What a stream hands out, 64 rows at a time.
+/// The tables of a stream, 64 rows at a time.
 fn tables_of<S: Stream>(stream: &S, schema: &Schema) -> Vec<Table>
 where
     S::Error: std::fmt::Debug,

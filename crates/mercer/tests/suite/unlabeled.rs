@@ -1,4 +1,4 @@
-//! Learning from rows without a class.
+//! Semi-supervised learning by expectation maximization (EM).
 
 use mercer::bayes::{BernoulliNb, CategoricalNb, ComplementNb, GaussianNb, MixedNb, MultinomialNb};
 use mercer::catalog::Estimator;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Two overlapping heaps of whole numbers in six columns; the class of a row is its heap.
-fn heaps(n: usize, seed: u64) -> (Matrix, Vec<u32>) {
+/// Two overlapping clusters of integers in six columns; the class of a row is its cluster.
+fn clusters(n: usize, seed: u64) -> (Matrix, Vec<u32>) {
     let mut random = Random::new(seed);
     let codes: Vec<u32> = (0..n).map(|i| (i % 2) as u32).collect();
     let x = Matrix::from_shape_fn((n, 6), |(i, j)| {
@@ -44,9 +44,9 @@ fn family() -> Vec<Estimator> {
 }
 
 #[test]
-fn the_likelihood_never_falls_from_round_to_round() {
+fn the_likelihood_never_decreases() {
     let classes = Classes::from_names(["a", "b"]);
-    let (x, codes) = heaps(400, 7);
+    let (x, codes) = clusters(400, 7);
     let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..40);
     let more = x.slice(ndarray::s![40.., ..]).to_owned();
     let more = Dataset::unlabeled(&more);
@@ -65,9 +65,9 @@ fn the_likelihood_never_falls_from_round_to_round() {
 }
 
 #[test]
-fn rows_without_a_class_make_a_better_model_of_few_labels() {
+fn unlabeled_rows_improve_a_model_of_few_labels() {
     let classes = Classes::from_names(["a", "b"]);
-    let (x, codes) = heaps(3000, 3);
+    let (x, codes) = clusters(3000, 3);
     let few = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..8);
     let more = x.slice(ndarray::s![8..1500, ..]).to_owned();
     let (test, truth) = (x.slice(ndarray::s![1500.., ..]).to_owned(), &codes[1500..]);
@@ -91,9 +91,9 @@ fn rows_without_a_class_make_a_better_model_of_few_labels() {
 }
 
 #[test]
-fn rows_of_no_weight_change_nothing_and_rows_of_some_are_interpolated() {
+fn unlabeled_rows_of_weight_zero_have_no_influence_and_others_interpolate() {
     let classes = Classes::from_names(["a", "b"]);
-    let (x, codes) = heaps(200, 5);
+    let (x, codes) = clusters(200, 5);
     let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..50);
     let more = x.slice(ndarray::s![50.., ..]).to_owned();
     let more = Dataset::unlabeled(&more);
@@ -113,7 +113,7 @@ fn rows_of_no_weight_change_nothing_and_rows_of_some_are_interpolated() {
 #[test]
 fn one_thread_and_eight_give_the_same_bits() {
     let classes = Classes::from_names(["a", "b"]);
-    let (x, codes) = heaps(20_000, 9);
+    let (x, codes) = clusters(20_000, 9);
     let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..200);
     let more = x.slice(ndarray::s![200.., ..]).to_owned();
     let how = EmOptions { max_iterations: 3, ..EmOptions::default() };
@@ -127,23 +127,23 @@ fn one_thread_and_eight_give_the_same_bits() {
 }
 
 #[test]
-fn a_limit_keeps_the_rounds_before_it() {
+fn a_stopped_fit_keeps_the_finished_iterations() {
     let classes = Classes::from_names(["a", "b"]);
-    let (x, codes) = heaps(2000, 1);
+    let (x, codes) = clusters(2000, 1);
     let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..50);
     let more = Dataset::unlabeled(&x);
     let estimator = Estimator::from(GaussianNb::default());
     let how = EmOptions { tolerance: 0.0, max_iterations: 1_000_000, ..EmOptions::default() };
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
-    // Progress beyond the labeled rows means that a round is behind us.
+    // Progress beyond the labeled rows shows that an EM iteration has finished.
     let cancel = Monitor::quiet().cancelled_by(flag).on_progress(move |p| {
         seen.store(p.total == Some(1_000_000) && p.done > 3, Ordering::Relaxed)
     });
 
     let (cancelled, _) = how.fit(&estimator, &labeled, &more, &cancel).unwrap();
-    // More rows than the rounds can go over in that time before they stand still.
-    let (many, _) = heaps(400_000, 1);
+    // More rows than the EM iterations can process in that time before they converge.
+    let (many, _) = clusters(400_000, 1);
     let many = Dataset::unlabeled(&many);
     let limit = Monitor::quiet().time_limit(Duration::from_millis(200));
     let (late, _) = how.fit(&estimator, &labeled, &many, &limit).unwrap();
@@ -154,7 +154,7 @@ fn a_limit_keeps_the_rounds_before_it() {
 }
 
 #[test]
-fn estimators_without_a_likelihood_and_numbers_without_sense_are_refused() {
+fn estimators_without_a_likelihood_and_invalid_options_are_refused() {
     let complement = Estimator::from(ComplementNb::default());
     let gaussian = Estimator::from(GaussianNb::default());
     let with = |weight, tolerance, max_iterations| EmOptions { weight, tolerance, max_iterations };
@@ -165,9 +165,9 @@ fn estimators_without_a_likelihood_and_numbers_without_sense_are_refused() {
     }
 }
 
-/// A table of two columns whose class is missing in most rows.
+/// A table of two columns with a missing class in most rows.
 fn table(n: usize, labels: usize) -> (Table, Vec<u32>) {
-    let (x, codes) = heaps(n, 11);
+    let (x, codes) = clusters(n, 11);
     let column =
         |j: usize| Column { name: format!("x{j}"), values: Values::Numeric(x.column(j).to_vec()) };
     let words = Arc::new(Levels::new(vec!["a".into(), "b".into()]));
@@ -181,7 +181,7 @@ fn table(n: usize, labels: usize) -> (Table, Vec<u32>) {
 }
 
 #[test]
-fn a_stream_gives_the_rows_in_memory_and_judges_labeled_rows_only() {
+fn a_stream_equals_rows_in_memory_and_evaluates_labeled_rows_only() {
     let (table, _) = table(600, 30);
     let classes = Classes::from_names(["a", "b"]);
     let names = (0..6).map(|j| format!("x{j}"));
@@ -199,9 +199,9 @@ fn a_stream_gives_the_rows_in_memory_and_judges_labeled_rows_only() {
     let outcome =
         train_semi_supervised(training(5), &how, &table, None, &Monitor::quiet()).unwrap();
 
-    let judged = outcome.evaluation.unwrap().report();
-    assert_eq!(judged.classes.iter().map(|c| c.support).sum::<u64>(), 60);
-    assert!(judged.accuracy.value > 0.8, "{}", judged.accuracy.value);
+    let metrics = outcome.evaluation.unwrap().report();
+    assert_eq!(metrics.classes.iter().map(|c| c.support).sum::<u64>(), 60);
+    assert!(metrics.accuracy.value > 0.8, "{}", metrics.accuracy.value);
     assert_eq!(outcome.trained.fitted.certificate.rows, 600);
 
     // The same rows once more from a second stream: all of them count.

@@ -173,8 +173,8 @@ impl Accumulate for MixedNb {
             names: by_name || !self.dirichlet.is_empty(),
             rows: self.weights == Weights::Learned,
         };
-        stats.push_rows(batch, |batch, slots, class_weights| {
-            Mixed::of_rows(batch, slots, class_weights, parts)
+        stats.push_rows(batch, |batch, group_of_row, class_weights| {
+            Mixed::of_rows(batch, group_of_row, class_weights, parts)
         })
     }
 

@@ -17,7 +17,7 @@ impl DesignMatrix<'_> {
     /// The weighted means of the columns, and the lower triangle of the cross-products of some sparse rows: around the
     /// means if there is an intercept, around zero otherwise.
     pub fn centered_sparse_gram(&self, rows: &[(u32, f64)]) -> (Vec<f64>, Matrix) {
-        /// Products per entry of the triangle that make a block of its own worth while.
+        /// The minimum number of products per entry of the triangle for a separate block.
         const MIN_PRODUCTS_PER_ENTRY: f64 = 8.0;
         let Rows::Sparse(x) = &self.rows else { unreachable!("only for sparse rows") };
         let width = self.width();

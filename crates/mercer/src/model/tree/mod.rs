@@ -99,7 +99,6 @@ impl Tree {
     /// Serializes a value to a tree.
     ///
     /// # Errors
-    ///
     /// If the value has parts that a tree cannot represent (128-bit integers).
     pub fn of<T: Serialize>(value: &T) -> Result<Tree> {
         value.serialize(TreeSerializer)
@@ -108,7 +107,6 @@ impl Tree {
     /// Deserializes a value from a tree.
     ///
     /// # Errors
-    ///
     /// The first mismatch.
     pub fn into_value<T: DeserializeOwned>(self) -> Result<T> {
         T::deserialize(self)

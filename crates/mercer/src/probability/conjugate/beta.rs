@@ -1,4 +1,5 @@
-//! The chance of a success: `p ~ Beta(α, β)`; after `s` successes and `f` failures `Beta(α + s, β + f)`.
+//! The beta prior of a success probability: `p ~ Beta(α, β)`; the posterior after `s` successes and `f` failures is
+//! `Beta(α + s, β + f)`.
 
 use super::{Estimate, Interval};
 use crate::error::Result;
@@ -6,7 +7,7 @@ use crate::probability::{check_count, check_positive};
 use mercer_num::special::{beta_quantile, beta_tails, ln_beta, ln_choose};
 use serde::Serialize;
 
-/// A beta distribution over the chance of a success. `Beta(1, 1)` believes every chance alike.
+/// A beta distribution over a success probability. `Beta(1, 1)` is uniform.
 ///
 /// ```
 /// use mercer::probability::conjugate::Beta;
@@ -23,11 +24,11 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// As if `alpha` successes and `beta` failures had been seen, less one each where all chances
-    /// were alike before.
+    /// The parameters act as pseudo-counts: `alpha − 1` successes and `beta − 1` failures in addition to a uniform
+    /// prior.
     ///
     /// # Errors
-    /// If a number is not above zero.
+    /// If a parameter is not positive.
     pub fn new(alpha: f64, beta: f64) -> Result<Beta> {
         check_positive("alpha", alpha)?;
         check_positive("beta", beta)?;
@@ -44,7 +45,7 @@ impl Beta {
         self.beta
     }
 
-    /// The belief after successes and failures.
+    /// The posterior after successes and failures.
     ///
     /// # Errors
     /// If a count is negative.
@@ -54,12 +55,12 @@ impl Beta {
         Beta::new(self.alpha + successes, self.beta + failures)
     }
 
-    /// `α / (α + β)`: also the chance that the next one succeeds.
+    /// The mean `α / (α + β)`, which is also the probability that the next trial succeeds.
     pub fn mean(&self) -> f64 {
         self.alpha / (self.alpha + self.beta)
     }
 
-    /// The chance believed most, if one is.
+    /// The mode, if there is a single one.
     pub fn mode(&self) -> Option<f64> {
         match (self.alpha > 1.0, self.beta > 1.0) {
             (true, true) => Some((self.alpha - 1.0) / (self.alpha + self.beta - 2.0)),
@@ -75,7 +76,7 @@ impl Beta {
         self.alpha / n * (self.beta / n) / (n + 1.0)
     }
 
-    /// `P(chance ≤ p)`.
+    /// The distribution function.
     pub fn cdf(&self, p: f64) -> f64 {
         beta_tails(self.alpha, self.beta, p).lower
     }
@@ -88,7 +89,7 @@ impl Beta {
         Interval::equal_tailed(level, |at| beta_quantile(self.alpha, self.beta, at))
     }
 
-    /// `log P(k of the next n succeed)`: the beta-binomial distribution.
+    /// `log P(k)` of `k` successes in the next `n` trials: the beta-binomial distribution.
     ///
     /// # Errors
     /// If a count is negative or `k` above `n`.
@@ -99,7 +100,7 @@ impl Beta {
         Ok(ln_choose(n, k) + after - ln_beta(self.alpha, self.beta))
     }
 
-    /// This prior's three estimates after successes and failures.
+    /// The point estimates of this prior after successes and failures.
     ///
     /// # Errors
     /// As [`Beta::updated`] and [`Beta::interval`].
@@ -107,7 +108,7 @@ impl Beta {
         let posterior = self.updated(successes, failures)?;
         let n = successes + failures;
         Ok(Estimate {
-            parameter: "chance of a success".into(),
+            parameter: "probability of a success".into(),
             maximum_likelihood: (n > 0.0).then(|| successes / n),
             map: posterior.mode(),
             mean: Some(posterior.mean()),
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn predictions_of_every_number_add_up() {
+    fn predictive_probabilities_sum_to_one() {
         let belief = Beta::new(2.5, 0.7).unwrap();
 
         let total: f64 =

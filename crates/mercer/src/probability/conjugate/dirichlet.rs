@@ -1,6 +1,7 @@
-//! The chances of several outcomes: `p ~ Dirichlet(α)`; after counts `n`, `Dirichlet(α + n)`.
+//! The Dirichlet prior of the probabilities of several outcomes: `p ~ Dirichlet(α)`; the posterior after counts `n` is
+//! `Dirichlet(α + n)`.
 //!
-//! With `α = 1` throughout the posterior mean is Laplace's rule, `(nⱼ + 1) / (Σ n + k)`.
+//! For `α = 1` the posterior mean is Laplace's rule of succession, `(nⱼ + 1) / (Σ n + k)`.
 
 use super::{Beta, Estimate, Interval};
 use crate::error::{Error, Result};
@@ -8,14 +9,14 @@ use crate::probability::{check_count, check_positive};
 use mercer_num::special::ln_gamma;
 use serde::Serialize;
 
-/// A Dirichlet distribution over the chances of several outcomes.
+/// A Dirichlet distribution over the probabilities of several outcomes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dirichlet {
     alpha: Vec<f64>,
 }
 
 impl Dirichlet {
-    /// One number an outcome, as if that many had been seen.
+    /// One pseudo-count per outcome.
     ///
     /// # Errors
     /// If there are fewer than two, or one is not positive.
@@ -24,7 +25,7 @@ impl Dirichlet {
             return Err(Error::Parameter {
                 name: "alpha".into(),
                 found: format!("{} numbers", alpha.len()),
-                expected: "one number for each of at least two outcomes".into(),
+                expected: "one value for each of at least two outcomes".into(),
             });
         }
         for (j, a) in alpha.iter().enumerate() {
@@ -38,7 +39,7 @@ impl Dirichlet {
         &self.alpha
     }
 
-    /// The belief after counts.
+    /// The posterior after counts.
     ///
     /// # Errors
     /// If there is not one count per outcome, or a count is negative.
@@ -47,20 +48,20 @@ impl Dirichlet {
         Dirichlet::new(self.alpha.iter().zip(counts).map(|(a, n)| a + n).collect())
     }
 
-    /// `αⱼ / Σ α`: also the chance that the next is this outcome.
+    /// The mean `αⱼ / Σ α`, which is also the probability of the outcome in the next trial.
     pub fn mean(&self) -> Vec<f64> {
         let total: f64 = self.alpha.iter().sum();
         self.alpha.iter().map(|a| a / total).collect()
     }
 
-    /// `(αⱼ − 1) / (Σ α − k)`, where every `α` is at least one and not all are.
+    /// The mode `(αⱼ − 1) / (Σ α − k)`, if every `α` is at least one and not all are one.
     pub fn mode(&self) -> Option<Vec<f64>> {
         let less: f64 = self.alpha.iter().map(|a| a - 1.0).sum();
         let peaked = self.alpha.iter().all(|a| *a >= 1.0) && less > 0.0;
         peaked.then(|| self.alpha.iter().map(|a| (a - 1.0) / less).collect())
     }
 
-    /// What is believed of one outcome's chance by itself, a beta distribution.
+    /// The marginal distribution of one probability, a beta distribution.
     ///
     /// # Errors
     /// If the index is out of range.
@@ -76,7 +77,7 @@ impl Dirichlet {
         Beta::new(*alpha, rest.sum())
     }
 
-    /// `log P(counts)` of the next draws: the Dirichlet-multinomial distribution.
+    /// `log P(counts)` of the next trials: the Dirichlet-multinomial distribution.
     ///
     /// # Errors
     /// As [`Dirichlet::updated`].
@@ -89,7 +90,7 @@ impl Dirichlet {
         Ok(ln_gamma(n + 1.0) + ln_gamma(total) - ln_gamma(total + n) + each.sum::<f64>())
     }
 
-    /// This prior's three estimates after counts, one entry an outcome.
+    /// The point estimates of this prior after counts, one entry per outcome.
     ///
     /// # Errors
     /// As [`Dirichlet::updated`], and if the level is not between zero and one.
@@ -101,7 +102,7 @@ impl Dirichlet {
             .map(|j| {
                 let interval: Interval = posterior.marginal(j)?.interval(level)?;
                 Ok(Estimate {
-                    parameter: format!("chance of outcome {}", j + 1),
+                    parameter: format!("probability of outcome {}", j + 1),
                     maximum_likelihood: (n > 0.0).then(|| counts[j] / n),
                     map: mode.as_ref().map(|mode| mode[j]),
                     mean: Some(mean[j]),

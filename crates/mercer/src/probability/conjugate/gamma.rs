@@ -1,4 +1,5 @@
-//! The rate of events: `λ ~ Gamma(shape, rate)`; after `k` events in time `t`, `Gamma(shape + k, rate + t)`.
+//! The gamma prior of a Poisson rate: `λ ~ Gamma(shape, rate)`; the posterior after `k` events in time `t` is
+//! `Gamma(shape + k, rate + t)`.
 
 use super::{Estimate, Interval};
 use crate::error::Result;
@@ -6,7 +7,7 @@ use crate::probability::{check_count, check_positive};
 use mercer_num::special::{gamma_quantile, gamma_tails, ln_gamma};
 use serde::Serialize;
 
-/// A gamma distribution over how many events come in a unit of time.
+/// A gamma distribution over the expected number of events per unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gamma {
     shape: f64,
@@ -14,31 +15,30 @@ pub struct Gamma {
 }
 
 impl Gamma {
-    /// As if `shape` events had come in time `rate`.
+    /// The parameters act as `shape` events observed in time `rate`.
     ///
     /// # Errors
-    /// If a number is not above zero.
+    /// If a parameter is not positive.
     pub fn new(shape: f64, rate: f64) -> Result<Gamma> {
         check_positive("the shape", shape)?;
         check_positive("the rate", rate)?;
         Ok(Gamma { shape, rate })
     }
 
-    /// How many events the belief is worth.
+    /// The shape: the number of pseudo-observed events.
     pub fn shape(&self) -> f64 {
         self.shape
     }
 
-    /// In how much time.
+    /// The rate: their time.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// The belief after so many events in so much time; for counts of unit intervals, their sum and
-    /// their number.
+    /// The posterior after events in some time; for counts of unit intervals, their sum and their number.
     ///
     /// # Errors
-    /// If a number is negative.
+    /// If a value is negative.
     pub fn updated(&self, events: f64, time: f64) -> Result<Gamma> {
         check_count(|| "the number of events".into(), events)?;
         check_count(|| "the time".into(), time)?;
@@ -60,7 +60,7 @@ impl Gamma {
         self.shape / self.rate / self.rate
     }
 
-    /// `P(events in a unit of time ≤ x)`.
+    /// The distribution function.
     pub fn cdf(&self, x: f64) -> f64 {
         gamma_tails(self.shape, x * self.rate).lower
     }
@@ -73,10 +73,10 @@ impl Gamma {
         Interval::equal_tailed(level, |at| gamma_quantile(self.shape, at) / self.rate)
     }
 
-    /// `log P(k events in the next time)`: the negative binomial distribution.
+    /// `log P(k)` of `k` events in some time to come: the negative binomial distribution.
     ///
     /// # Errors
-    /// If a number is negative.
+    /// If a value is negative.
     pub fn ln_predictive(&self, k: f64, time: f64) -> Result<f64> {
         check_count(|| "the number of events".into(), k)?;
         check_count(|| "the time".into(), time)?;
@@ -87,7 +87,7 @@ impl Gamma {
             + events)
     }
 
-    /// This prior's three estimates after events.
+    /// The point estimates of this prior after events.
     ///
     /// # Errors
     /// As [`Gamma::updated`] and [`Gamma::interval`].
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn predictions_of_every_number_add_up() {
+    fn predictive_probabilities_sum_to_one() {
         let belief = Gamma::new(3.0, 2.0).unwrap().updated(4.0, 1.0).unwrap();
 
         let chance = |k: i32| belief.ln_predictive(f64::from(k), 1.0).unwrap().exp();

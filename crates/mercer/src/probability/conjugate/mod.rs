@@ -4,12 +4,12 @@
 //! |---|---|---|
 //! | successes and failures | beta | [`Beta`] |
 //! | counts of several outcomes | Dirichlet | [`Dirichlet`] |
-//! | numbers of known variance | normal | [`NormalMean`] |
-//! | numbers | normal and inverse gamma | [`NormalInverseGamma`] |
+//! | values of known variance | normal | [`NormalMean`] |
+//! | values | normal and inverse gamma | [`NormalInverseGamma`] |
 //! | counts of events | gamma | [`Gamma`] |
 //!
-//! Each type is a distribution over the parameter; `updated` gives the one after the data. Formulas as in
-//! Gelman and others, Bayesian Data Analysis, 3rd edition, chapters 2 and 3.
+//! Each type is a distribution over the parameter; `updated` returns the posterior. Formulas as in Gelman et al.,
+//! Bayesian Data Analysis, 3rd edition, chapters 2 and 3.
 
 mod beta;
 mod dirichlet;
@@ -30,15 +30,15 @@ use serde::Serialize;
 /// Point estimates of a parameter: maximum likelihood, maximum a posteriori, posterior mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Which parameter.
+    /// The name of the parameter.
     pub parameter: String,
-    /// What makes the data most probable; `None` where the data leave it open.
+    /// The maximum likelihood estimate; `None` if the data do not determine it.
     pub maximum_likelihood: Option<f64>,
-    /// What is itself most probable after the data: the posterior's mode, where it has one.
+    /// The maximum a posteriori estimate, the mode of the posterior, if it exists.
     pub map: Option<f64>,
-    /// The posterior's mean, where it has one.
+    /// The posterior mean, if it exists.
     pub mean: Option<f64>,
-    /// Equal-tailed: as much posterior lies below the interval as above it.
+    /// The equal-tailed credible interval.
     pub interval: Interval,
 }
 
@@ -47,14 +47,14 @@ pub struct Estimate {
 pub struct Interval {
     /// The posterior probability of the interval.
     pub level: f64,
-    /// The lower end.
+    /// The lower bound.
     pub low: f64,
-    /// The upper end.
+    /// The upper bound.
     pub high: f64,
 }
 
 impl Interval {
-    /// The interval that leaves equal tails, by a quantile function.
+    /// The equal-tailed interval, by a quantile function.
     fn equal_tailed(level: f64, quantile: impl Fn(Tails) -> f64) -> Result<Interval> {
         if !(level > 0.0 && level < 1.0) {
             return Err(Error::Number {
@@ -69,10 +69,10 @@ impl Interval {
     }
 }
 
-/// Numbers summed up: how many, their mean, and the squares around it.
+/// Summary of a sample: size, mean and centered sum of squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Sample {
-    /// How many.
+    /// The number of values.
     pub n: f64,
     /// Their mean; zero without values.
     pub mean: f64,
@@ -81,10 +81,10 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Sums numbers up.
+    /// Summarizes values.
     ///
     /// # Errors
-    /// If one is not finite.
+    /// If a value is not finite.
     pub fn of(values: &[f64]) -> Result<Sample> {
         let mut sample = Sample::default();
         for (row, x) in values.iter().enumerate() {

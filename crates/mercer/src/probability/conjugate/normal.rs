@@ -1,6 +1,6 @@
-//! The mean of a normal distribution of known variance: `μ ~ N(m, v)`; precisions add.
+//! The normal prior of the mean of a normal distribution with known variance: `μ ~ N(m, v)`.
 //!
-//! `1/v' = 1/v + n/σ²`, `m' = v' (m/v + Σx/σ²)`
+//! The posterior has `1/v' = 1/v + n/σ²` and `m' = v' (m/v + Σx/σ²)`.
 
 use super::{Estimate, Interval, Sample};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::probability::{check_count, check_positive};
 use mercer_num::special::{normal_log_density, normal_quantile};
 use serde::Serialize;
 
-/// A normal distribution over the mean of numbers of known variance.
+/// A normal distribution over the mean of values with known variance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NormalMean {
     mean: f64,
@@ -17,11 +17,10 @@ pub struct NormalMean {
 }
 
 impl NormalMean {
-    /// The mean is thought to be near `mean`, give or take `variance`; single numbers scatter around
-    /// it with the variance `noise`.
+    /// The prior mean and variance of the mean, and the known variance `noise` of a value.
     ///
     /// # Errors
-    /// If the mean is not finite or a variance not above zero.
+    /// If the mean is not finite or a variance is not positive.
     pub fn new(mean: f64, variance: f64, noise: f64) -> Result<NormalMean> {
         if !mean.is_finite() {
             let expected = "a finite number".into();
@@ -32,21 +31,21 @@ impl NormalMean {
         Ok(NormalMean { mean, variance, noise })
     }
 
-    /// The belief after numbers.
+    /// The posterior after values.
     ///
     /// # Errors
-    /// If a number is not finite.
+    /// If a value is not finite.
     pub fn updated(&self, values: &[f64]) -> Result<NormalMean> {
         self.updated_by(&Sample::of(values)?)
     }
 
-    /// The belief after numbers that were summed up.
+    /// The posterior after summarized values.
     ///
     /// # Errors
-    /// If their count is negative or their mean not finite.
+    /// If their number is negative or their mean is not finite.
     pub fn updated_by(&self, sample: &Sample) -> Result<NormalMean> {
         check_count(|| "the number of values".into(), sample.n)?;
-        // A weight, not a sum of products: it cannot lose the mean's digits.
+        // A weighted mean instead of a sum of products avoids cancellation.
         let weight = sample.n * self.variance / (sample.n * self.variance + self.noise);
         let mean = self.mean + weight * (sample.mean - self.mean);
         NormalMean::new(mean, self.variance * (1.0 - weight), self.noise)
@@ -57,7 +56,7 @@ impl NormalMean {
         self.mean
     }
 
-    /// How sure that is.
+    /// The variance.
     pub fn variance(&self) -> f64 {
         self.variance
     }
@@ -70,12 +69,12 @@ impl NormalMean {
         Interval::equal_tailed(level, |at| self.mean + self.variance.sqrt() * normal_quantile(at))
     }
 
-    /// `log p(next number)`: normal, with both variances.
+    /// `log p(next value)`, the normal predictive density with the sum of both variances.
     pub fn ln_predictive(&self, x: f64) -> f64 {
         normal_log_density(x, self.mean, self.variance + self.noise)
     }
 
-    /// The interval in which the next number lies with a probability.
+    /// The prediction interval of the next value.
     ///
     /// # Errors
     /// As [`NormalMean::interval`].
@@ -84,7 +83,7 @@ impl NormalMean {
         Interval::equal_tailed(level, |at| self.mean + deviation * normal_quantile(at))
     }
 
-    /// This prior's three estimates after numbers.
+    /// The point estimates of this prior after values.
     ///
     /// # Errors
     /// As [`NormalMean::updated`] and [`NormalMean::interval`].

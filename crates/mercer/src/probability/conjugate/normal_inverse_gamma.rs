@@ -1,8 +1,9 @@
-//! Mean and variance of a normal distribution: `σ² ~ InvGamma(α, β)`, `μ | σ² ~ N(m, σ²/κ)`.
+//! The normal-inverse-gamma prior of mean and variance of a normal distribution: `σ² ~ InvGamma(α, β)`, `μ | σ² ~ N(m,
+//! σ²/κ)`.
 //!
-//! After `n` numbers with mean `x̄` and squares `S` around it:
-//! `κ' = κ + n`, `m' = m + n (x̄ − m)/κ'`, `α' = α + n/2`, `β' = β + S/2 + κ n (x̄ − m)² / (2κ')`.
-//! By itself the mean then has a Student t distribution with `2α` degrees of freedom.
+//! After `n` values with mean `x̄` and centered sum of squares `S`: `κ' = κ + n`, `m' = m + n (x̄ − m)/κ'`, `α' = α +
+//! n/2`, `β' = β + S/2 + κ n (x̄ − m)² / (2κ')`. The marginal distribution of the mean is Student's t with `2α` degrees
+//! of freedom.
 
 use super::{Estimate, Interval, Sample};
 use crate::error::{Error, Result};
@@ -11,7 +12,7 @@ use mercer_num::special::{gamma_quantile, ln_gamma, student_quantile};
 use serde::Serialize;
 use std::f64::consts::PI;
 
-/// A distribution over the mean and the variance of numbers.
+/// A distribution over the mean and the variance of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NormalInverseGamma {
     mean: f64,
@@ -21,11 +22,10 @@ pub struct NormalInverseGamma {
 }
 
 impl NormalInverseGamma {
-    /// As if `kappa` numbers with this mean, and `2 alpha` numbers with squares `2 beta`, had been
-    /// seen.
+    /// The parameters act as `kappa` values with this mean, and `2 alpha` values with the sum of squares `2 beta`.
     ///
     /// # Errors
-    /// If the mean is not finite or another number not above zero.
+    /// If the mean is not finite or another parameter is not positive.
     pub fn new(mean: f64, kappa: f64, alpha: f64, beta: f64) -> Result<NormalInverseGamma> {
         if !mean.is_finite() {
             let expected = "a finite number".into();
@@ -42,18 +42,18 @@ impl NormalInverseGamma {
         [self.mean, self.kappa, self.alpha, self.beta]
     }
 
-    /// The belief after numbers.
+    /// The posterior after values.
     ///
     /// # Errors
-    /// If a number is not finite.
+    /// If a value is not finite.
     pub fn updated(&self, values: &[f64]) -> Result<NormalInverseGamma> {
         self.updated_by(&Sample::of(values)?)
     }
 
-    /// The belief after numbers that were summed up.
+    /// The posterior after summarized values.
     ///
     /// # Errors
-    /// If their count or squares are negative or their mean not finite.
+    /// If their number or sum of squares is negative or their mean is not finite.
     pub fn updated_by(&self, sample: &Sample) -> Result<NormalInverseGamma> {
         check_count(|| "the number of values".into(), sample.n)?;
         check_count(|| "the sum of squares".into(), sample.squares)?;
@@ -67,12 +67,12 @@ impl NormalInverseGamma {
         )
     }
 
-    /// The mean of the mean, which is also its mode.
+    /// The posterior mean of the mean, which is also its mode.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// The mean of the variance; infinite beliefs (`α ≤ 1`) have none.
+    /// The posterior mean of the variance; `None` if `α ≤ 1`.
     pub fn mean_variance(&self) -> Option<f64> {
         (self.alpha > 1.0).then(|| self.beta / (self.alpha - 1.0))
     }
@@ -95,11 +95,11 @@ impl NormalInverseGamma {
     /// # Errors
     /// As [`NormalInverseGamma::mean_interval`].
     pub fn variance_interval(&self, level: f64) -> Result<Interval> {
-        // The variance is β over a gamma variable, so its tails are the other way round.
+        // The variance is β divided by a gamma variable, so its tails are exchanged.
         Interval::equal_tailed(level, |at| self.beta / gamma_quantile(self.alpha, at.mirrored()))
     }
 
-    /// `log p(next number)`: Student t.
+    /// `log p(next value)`, Student's t.
     pub fn ln_predictive(&self, x: f64) -> f64 {
         let degrees = 2.0 * self.alpha;
         let scale2 = self.scale2(1.0 + 1.0 / self.kappa);
@@ -110,7 +110,7 @@ impl NormalInverseGamma {
             - (self.alpha + 0.5) * (z2 / degrees).ln_1p()
     }
 
-    /// The interval in which the next number lies with a probability.
+    /// The prediction interval of the next value.
     ///
     /// # Errors
     /// As [`NormalInverseGamma::mean_interval`].
@@ -118,7 +118,7 @@ impl NormalInverseGamma {
         self.student_critical_value(level, 1.0 + 1.0 / self.kappa)
     }
 
-    /// This prior's three estimates after numbers: of the mean and of the variance.
+    /// The point estimates of this prior after values: of the mean and of the variance.
     ///
     /// # Errors
     /// As [`NormalInverseGamma::updated`] and [`NormalInverseGamma::mean_interval`].
@@ -178,7 +178,7 @@ mod tests {
         let values = [4.0, 5.0, 7.5, 3.0];
         let vague = NormalInverseGamma::new(0.0, 1e-12, 1e-12, 1e-12).unwrap();
 
-        // p(μ, σ²) ∝ 1/σ² would lose one degree of freedom to the mean: α = −1/2.
+        // The improper prior p(μ, σ²) ∝ 1/σ² has α = −1/2.
         let posterior = vague.updated(&values).unwrap();
         let [mean, kappa, alpha, beta] = posterior.parameters();
         let classical = NormalInverseGamma::new(mean, kappa, alpha - 0.5, beta).unwrap();

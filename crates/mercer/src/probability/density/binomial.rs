@@ -1,4 +1,5 @@
-//! So many successes in so many trials: `P(k) = Γ(n+1) / (Γ(k+1) Γ(n−k+1)) · p^k (1−p)^(n−k)`.
+//! The binomial distribution: `P(k) = Γ(n+1) / (Γ(k+1) Γ(n−k+1)) · p^k (1−p)^(n−k)`, the number of successes in `n`
+//! trials.
 
 use crate::error::Result;
 use crate::probability::{check_count, check_probability};
@@ -19,22 +20,22 @@ pub struct Binomial {
 }
 
 impl Binomial {
-    /// `n` trials, each a success with probability `p`.
+    /// `n` trials with success probability `p`.
     ///
     /// # Errors
-    /// If `n` is negative or `p` no probability.
+    /// If `n` is negative or `p` is not a probability.
     pub fn new(n: f64, p: f64) -> Result<Binomial> {
         check_count(|| "the number of trials".into(), n)?;
         check_probability(|| "the probability of a success".into(), p)?;
         Ok(Binomial { n, p })
     }
 
-    /// `log P(k)`; also for `k` that is not whole.
+    /// `log P(k)`, also for non-integer `k`.
     pub fn ln_pmf(&self, k: f64) -> f64 {
         if !(k >= 0.0 && k <= self.n) {
             return f64::NEG_INFINITY;
         }
-        // What never happened has no factor, even where it could not have.
+        // A count of zero contributes no factor, even if its probability is zero.
         let factor = |n: f64, ln_p: f64| if n == 0.0 { 0.0 } else { n * ln_p };
         ln_choose(self.n, k) + factor(k, self.p.ln()) + factor(self.n - k, (-self.p).ln_1p())
     }
@@ -44,7 +45,7 @@ impl Binomial {
         binomial_pmf(k, self.n, self.p, 1.0 - self.p)
     }
 
-    /// `P(K ≤ k)`: the incomplete beta function of what failed.
+    /// `P(K ≤ k)`, an incomplete beta function.
     pub fn cdf(&self, k: f64) -> f64 {
         if k < 0.0 {
             return 0.0;

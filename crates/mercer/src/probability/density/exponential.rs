@@ -1,4 +1,4 @@
-//! The time until the next event: `p(x) = λ e^−λx`.
+//! The exponential distribution: `p(x) = λ e^−λx`, the time until the next event.
 
 use crate::error::Result;
 use crate::probability::check_positive;
@@ -10,10 +10,10 @@ pub struct Exponential {
 }
 
 impl Exponential {
-    /// So many events in a unit of time.
+    /// With the rate `λ`, the expected number of events per unit of time.
     ///
     /// # Errors
-    /// If the rate is not above zero.
+    /// If the rate is not positive.
     pub fn new(rate: f64) -> Result<Exponential> {
         check_positive("the rate", rate)?;
         Ok(Exponential { rate })

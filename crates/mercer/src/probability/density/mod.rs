@@ -1,7 +1,6 @@
-//! The distributions that counts and waiting times follow.
+//! Distributions of counts and waiting times.
 //!
-//! Factorials are gamma functions here, so that counts which are weights, such as tf-idf, have a value
-//! too.
+//! Factorials are gamma functions, so that non-integer counts, such as tf-idf weights, are allowed.
 
 mod binomial;
 mod exponential;

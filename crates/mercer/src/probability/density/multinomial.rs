@@ -1,10 +1,10 @@
-//! Counts of several outcomes: `P(x) = Γ(n+1) / Π Γ(xⱼ+1) · Π pⱼ^xⱼ`, with `n = Σ xⱼ`.
+//! The multinomial distribution: `P(x) = Γ(n+1) / Π Γ(xⱼ+1) · Π pⱼ^xⱼ` with `n = Σ xⱼ`.
 
 use crate::error::{Error, Result};
 use crate::probability::{check_count, check_distribution};
 use mercer_num::special::ln_gamma;
 
-/// A multinomial distribution; the number of draws is that of the counts it is asked about.
+/// A multinomial distribution; the number of trials is the sum of the counts.
 ///
 /// ```
 /// use mercer::probability::density::Multinomial;
@@ -19,7 +19,7 @@ pub struct Multinomial {
 }
 
 impl Multinomial {
-    /// Outcomes with these probabilities.
+    /// A distribution with these probabilities of the outcomes.
     ///
     /// # Errors
     /// If they are not probabilities that sum to one.
@@ -29,7 +29,7 @@ impl Multinomial {
         Ok(Multinomial { p })
     }
 
-    /// `log P(counts)`; counts need not be whole.
+    /// `log P(counts)`, also for non-integer counts.
     ///
     /// # Errors
     /// If there is not one count per outcome, or a count is negative.
@@ -45,7 +45,7 @@ impl Multinomial {
         let mut n = 0.0;
         for (j, (x, p)) in counts.iter().zip(&self.p).enumerate() {
             check_count(|| format!("count {}", j + 1), *x)?;
-            // A count of zero has no factor, even where its probability is zero.
+            // A count of zero contributes no factor, even if its probability is zero.
             if *x > 0.0 {
                 log += x * p.ln() - ln_gamma(x + 1.0);
                 n += x;

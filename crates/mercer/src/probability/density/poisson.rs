@@ -1,4 +1,4 @@
-//! Events that come by themselves: `P(k) = λ^k e^−λ / Γ(k+1)`.
+//! The Poisson distribution: `P(k) = λ^k e^−λ / Γ(k+1)`.
 
 use crate::error::Result;
 use crate::probability::check_count;
@@ -11,7 +11,7 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// So many events are expected.
+    /// With the rate `λ`, the expected number of events.
     ///
     /// # Errors
     /// If the rate is negative or not finite.
@@ -20,7 +20,7 @@ impl Poisson {
         Ok(Poisson { rate })
     }
 
-    /// `log P(k)`; also for `k` that is not whole.
+    /// `log P(k)`, also for non-integer `k`.
     pub fn ln_pmf(&self, k: f64) -> f64 {
         if k.is_nan() || k < 0.0 {
             return f64::NEG_INFINITY;

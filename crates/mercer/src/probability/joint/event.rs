@@ -1,9 +1,9 @@
-//! Events: some variables take one of some values.
+//! Events: sets of values of some variables.
 
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// Variables with the values they take. The empty event is certain.
+/// A conjunction of conditions on variables, each with the values it allows. The empty event is certain.
 ///
 /// ```
 /// use mercer::probability::Event;
@@ -16,17 +16,17 @@ use std::fmt;
 pub struct Event(Vec<(String, Vec<String>)>);
 
 impl Event {
-    /// What always happens.
+    /// The certain event.
     pub fn certain() -> Event {
         Event::default()
     }
 
-    /// A variable takes a value.
+    /// A variable has a value.
     pub fn is(variable: impl Into<String>, value: impl Into<String>) -> Event {
         Event(vec![(variable.into(), vec![value.into()])])
     }
 
-    /// A variable takes one of several values.
+    /// A variable has one of several values.
     pub fn one_of<V: Into<String>>(
         variable: impl Into<String>,
         values: impl IntoIterator<Item = V>,
@@ -34,7 +34,7 @@ impl Event {
         Event(vec![(variable.into(), values.into_iter().map(Into::into).collect())])
     }
 
-    /// Both happen.
+    /// The conjunction of two events.
     #[must_use]
     pub fn and(mut self, other: &Event) -> Event {
         self.0.extend(other.0.iter().cloned());

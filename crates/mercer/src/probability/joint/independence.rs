@@ -1,8 +1,8 @@
-//! Independence of two variables, for all of a table or within the cases of others.
+//! Independence of two variables, unconditional or given other variables.
 //!
-//! `A` and `B` are independent given `C` where `p(a, b | c) = p(a | c) p(b | c)` for every cell. Of a table
-//! of probabilities that is a fact; of counts it is a hypothesis, tested by
-//! `G = 2 Σ n log(n / e)` and `χ² = Σ (n − e)² / e`, with `e` the count expected under independence.
+//! `A` and `B` are independent given `C` if `p(a, b | c) = p(a | c) p(b | c)` for every cell. For a table of
+//! probabilities this can be verified; for counts it is a hypothesis, tested by `G = 2 Σ n log(n / e)` and `χ² = Σ (n −
+//! e)² / e` with the expected counts `e` under independence.
 
 use super::{Cells, JointTable};
 use crate::error::{Error, Result};
@@ -16,36 +16,37 @@ pub struct Independence {
     pub g: f64,
     /// Pearson's statistic.
     pub chi_squared: f64,
-    /// `(rows − 1)(columns − 1)` of every stratum, counting rows and columns that were seen.
+    /// The sum of `(rows − 1)(columns − 1)` over the strata, where only rows and columns with a positive count are
+    /// included.
     pub degrees: u64,
-    /// The chance of a `G` at least this large if the variables were independent.
+    /// The p-value of `G`: the probability of a `G` at least this large under independence.
     pub p_value_g: f64,
     /// The same for `χ²`.
     pub p_value_chi_squared: f64,
-    /// The smallest count expected; below five the p-values are rough.
+    /// The smallest expected count; below five the p-values are inaccurate.
     pub least_expected: f64,
 }
 
-/// How many numbers a table needs.
+/// The numbers of parameters of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FreeParameters {
-    /// Its cells, which is how the notes count: `k²` for two variables of `k` values.
+    /// The number of cells: `k²` for two variables with `k` values.
     pub cells: u64,
-    /// One less: the last cell follows from the others.
+    /// One less, because the cells sum to one.
     pub joint: u64,
-    /// With independent variables, `Σ (k − 1)`: `2k − 2` for two of `k` values.
+    /// With independent variables, `Σ (k − 1)`: `2k − 2` for two variables with `k` values.
     pub independent: u64,
 }
 
 impl JointTable {
-    /// The parameters of the table, and of one in which all variables are independent.
+    /// The numbers of parameters of the table, and of one with independent variables.
     pub fn free_parameters(&self) -> FreeParameters {
         let sizes = self.variables.iter().map(|v| v.values.len() as u64);
         let cells = self.cells.len() as u64;
         FreeParameters { cells, joint: cells - 1, independent: sizes.map(|k| k - 1).sum() }
     }
 
-    /// The largest `|p(a, b | c) − p(a | c) p(b | c)|` of any cell; zero where independent.
+    /// The largest `|p(a, b | c) − p(a | c) p(b | c)|` of any cell; zero under independence.
     ///
     /// # Errors
     /// If a variable is unknown or repeated.
@@ -64,20 +65,19 @@ impl JointTable {
     /// Tests independence on counts.
     ///
     /// # Errors
-    /// As [`JointTable::dependence`]; and if the cells are probabilities, which do not say how much
-    /// was seen.
+    /// As [`JointTable::dependence`], and if the cells are probabilities, because a test needs the sample size.
     pub fn test_independence(&self, a: &str, b: &str, given: &[&str]) -> Result<Independence> {
         if self.kind == Cells::Probabilities {
             return Err(Error::Parameter {
                 name: "table".into(),
                 found: "a table of probabilities".into(),
-                expected: "a table of counts: a test must know how much was seen".into(),
+                expected: "a table of counts, because a test needs the sample size".into(),
             });
         }
         Ok(self.strata(a, b, given)?.test())
     }
 
-    /// One table of `a` by `b` for every case of the others.
+    /// One table of `a` by `b` per configuration of the others.
     pub(super) fn strata(&self, a: &str, b: &str, given: &[&str]) -> Result<Strata> {
         let table = self.marginal(&[given, &[a, b]].concat())?;
         let width = table.variable(b)?.values.len();
@@ -86,7 +86,7 @@ impl JointTable {
     }
 }
 
-/// Tables of two variables, one after the other.
+/// The tables of two variables of all strata.
 pub(super) struct Strata {
     cells: Vec<f64>,
     size: usize,
@@ -104,7 +104,7 @@ struct Stratum<'a> {
 }
 
 impl Stratum<'_> {
-    /// Cells and what independence expects there, where it expects anything.
+    /// Observed and expected counts of the cells with a positive expected count.
     fn pairs(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let expected =
             |k: usize| self.rows[k / self.width] * self.columns[k % self.width] / self.total;

@@ -1,8 +1,7 @@
-//! The joint table of discrete variables: one cell for every combination of values.
+//! Joint distributions of discrete variables as tables with one cell per configuration.
 //!
-//! Everything else follows from it by adding cells up: marginals, conditionals, the chain rule, total
-//! probability. A cell holds a count or a probability; counts stay counts, so that an answer is the
-//! fraction of counts.
+//! Marginals, conditionals, the chain rule and the law of total probability are sums over cells. A cell holds a count
+//! or a probability; counts are preserved, so that a result is a fraction of counts.
 
 mod event;
 mod independence;
@@ -23,7 +22,7 @@ use std::collections::BTreeMap;
 /// The maximum number of cells.
 const MOST_CELLS: usize = 1 << 24;
 
-/// A random variable and the values it takes.
+/// A random variable and its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variable {
     /// Its name.
@@ -33,7 +32,7 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// A variable of that name and those values.
+    /// A variable with a name and values.
     pub fn new<V: Into<String>>(
         name: impl Into<String>,
         values: impl IntoIterator<Item = V>,
@@ -42,17 +41,17 @@ impl Variable {
     }
 }
 
-/// What the cells of a table are.
+/// The kind of the cells of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cells {
-    /// How often a combination was seen: tests know how much was seen.
+    /// Counts: the sample size is known, as tests need it.
     Counts,
-    /// How probable it is.
+    /// Probabilities.
     Probabilities,
 }
 
-/// A table over discrete variables, the last variable's values side by side.
+/// A table over discrete variables, in row-major order: the last variable varies fastest.
 ///
 /// ```
 /// use mercer::probability::{Event, JointTable, Variable};
@@ -77,7 +76,7 @@ pub struct JointTable {
 }
 
 impl JointTable {
-    /// A table of counts, which need not be whole.
+    /// A table of counts, which need not be integers.
     ///
     /// # Errors
     /// If a name or value is repeated, the number of cells is wrong, or a cell is negative.
@@ -125,9 +124,9 @@ impl JointTable {
         Ok(table)
     }
 
-    /// Counts the rows of a table by categorical and boolean columns, or by numbers that are few and
-    /// whole. With `counts`, that column has the count of each row. A row with a missing value in one of
-    /// the columns is left out; the second result is the number of such rows.
+    /// Counts the rows of a table by categorical and boolean columns, or by numeric columns with few distinct integers.
+    /// With `counts`, that column has the count of each row. Rows with a missing value in one of the columns are left
+    /// out; the second result is their number.
     ///
     /// # Errors
     /// If a column is missing, is text, or a count is negative.
@@ -156,13 +155,13 @@ impl JointTable {
         let mut n_skipped = 0;
         for i in 0..table.n_rows() {
             let count = counts.map_or(1.0, |counts| counts[i]);
-            let place = read.iter().try_fold(0, |place, (values, codes)| {
-                codes[i].map(|code| place * values.len() + code)
+            let index = read.iter().try_fold(0, |index, (values, codes)| {
+                codes[i].map(|code| index * values.len() + code)
             });
-            match place {
-                Some(place) if !count.is_nan() => {
+            match index {
+                Some(index) if !count.is_nan() => {
                     check_count(|| format!("the count in row {}", i + 1), count)?;
-                    cells[place] += count;
+                    cells[index] += count;
                 }
                 _ => n_skipped += 1,
             }
@@ -175,7 +174,7 @@ impl JointTable {
         &self.variables
     }
 
-    /// The cells, the last variable's values side by side.
+    /// The cells in row-major order.
     pub fn cells(&self) -> &[f64] {
         &self.cells
     }
@@ -201,7 +200,7 @@ impl JointTable {
     /// `P(event)`.
     ///
     /// # Errors
-    /// If the event names what the table does not have.
+    /// If the event has a variable or value that the table does not have.
     pub fn probability(&self, event: &Event) -> Result<Fraction> {
         Ok(self.part(self.weight(event)?, self.total))
     }
@@ -209,7 +208,7 @@ impl JointTable {
     /// `P(event | given) = P(event, given) / P(given)`.
     ///
     /// # Errors
-    /// As [`JointTable::probability`], and if the condition cannot happen.
+    /// As [`JointTable::probability`], and if the condition has probability zero.
     pub fn conditional(&self, event: &Event, given: &Event) -> Result<Fraction> {
         let whole = self.weight(given)?;
         if whole <= 0.0 {
@@ -218,26 +217,26 @@ impl JointTable {
         Ok(self.part(self.weight(&event.clone().and(given))?, whole))
     }
 
-    /// The table of some variables, the others summed out, in the order asked for.
+    /// The marginal table of some variables, in the given order.
     ///
     /// # Errors
     /// If a variable is unknown or repeated.
     pub fn marginal(&self, names: &[&str]) -> Result<JointTable> {
-        let places = self.places(names)?;
-        let variables: Vec<Variable> = places.iter().map(|p| self.variables[*p].clone()).collect();
+        let indices = self.indices(names)?;
+        let variables: Vec<Variable> = indices.iter().map(|p| self.variables[*p].clone()).collect();
         let mut cells = vec![0.0; n_cells(&variables)?];
         for (k, value) in self.cells.iter().enumerate() {
             let codes = self.codes(k);
-            let place = places
+            let index = indices
                 .iter()
-                .fold(0, |place, p| place * self.variables[*p].values.len() + codes[*p]);
-            cells[place] += value;
+                .fold(0, |index, p| index * self.variables[*p].values.len() + codes[*p]);
+            cells[index] += value;
         }
         Ok(JointTable { variables, cells, kind: self.kind, total: self.total })
     }
 
-    /// The table among the cases where an event happened: cells outside it are zero, and a variable
-    /// that the event fixes to one value is left out.
+    /// The conditional table given an event: cells outside it are zero, and variables that the event fixes to one value
+    /// are left out.
     ///
     /// # Errors
     /// As [`JointTable::conditional`], and if the event fixes every variable.
@@ -260,7 +259,7 @@ impl JointTable {
             return Err(Error::Parameter {
                 name: "given".into(),
                 found: format!("`{event}`, which fixes every variable"),
-                expected: "a condition that leaves a variable to ask about".into(),
+                expected: "a condition that leaves at least one variable free".into(),
             });
         }
         whole.marginal(&free)
@@ -293,7 +292,7 @@ impl JointTable {
     /// # Errors
     /// If there is none.
     pub fn variable(&self, name: &str) -> Result<&Variable> {
-        Ok(&self.variables[self.place(name)?])
+        Ok(&self.variables[self.index(name)?])
     }
 
     fn part(&self, part: f64, whole: f64) -> Fraction {
@@ -309,30 +308,30 @@ impl JointTable {
         Ok(self.cells.iter().zip(&inside).filter(|(_, keep)| **keep).map(|(v, _)| v).sum())
     }
 
-    /// Which cells belong to an event.
+    /// Whether each cell belongs to an event.
     fn inside(&self, event: &Event) -> Result<Vec<bool>> {
         let wanted = event
             .parts()
             .iter()
             .map(|(name, values)| {
-                let place = self.place(name)?;
+                let index = self.index(name)?;
                 let codes = values
                     .iter()
-                    .map(|value| self.code(place, value))
+                    .map(|value| self.code(index, value))
                     .collect::<Result<Vec<_>>>()?;
-                Ok((place, codes))
+                Ok((index, codes))
             })
             .collect::<Result<Vec<_>>>()?;
         Ok((0..self.cells.len())
             .map(|cell| {
                 let codes = self.codes(cell);
-                wanted.iter().all(|(place, values)| values.contains(&codes[*place]))
+                wanted.iter().all(|(index, values)| values.contains(&codes[*index]))
             })
             .collect())
     }
 
-    fn code(&self, place: usize, value: &str) -> Result<usize> {
-        let variable = &self.variables[place];
+    fn code(&self, index: usize, value: &str) -> Result<usize> {
+        let variable = &self.variables[index];
         variable.values.iter().position(|v| v == value).ok_or_else(|| Error::UnknownValue {
             variable: variable.name.clone(),
             value: value.to_owned(),
@@ -340,17 +339,17 @@ impl JointTable {
         })
     }
 
-    fn place(&self, name: &str) -> Result<usize> {
+    fn index(&self, name: &str) -> Result<usize> {
         self.variables
             .iter()
             .position(|v| v.name == name)
             .ok_or_else(|| Error::UnknownVariable { name: name.to_owned(), known: self.names() })
     }
 
-    fn places(&self, names: &[&str]) -> Result<Vec<usize>> {
+    fn indices(&self, names: &[&str]) -> Result<Vec<usize>> {
         let owned: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
         check_names("variables", &owned)?;
-        names.iter().map(|name| self.place(name)).collect()
+        names.iter().map(|name| self.index(name)).collect()
     }
 
     fn names(&self) -> String {
@@ -360,10 +359,12 @@ impl JointTable {
 
 /// `` `a`, `b` ``, the first few.
 fn listed<'a>(names: impl Iterator<Item = &'a String>) -> String {
-    const MOST: usize = 12;
+    const MAX_NAMES_SHOWN: usize = 12;
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.len() {
-        n if n > MOST => format!("{}, … ({n} in all)", names[..MOST].join(", ")),
+        n if n > MAX_NAMES_SHOWN => {
+            format!("{}, … ({n} in all)", names[..MAX_NAMES_SHOWN].join(", "))
+        }
         _ => names.join(", "),
     }
 }
@@ -391,7 +392,7 @@ fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>
             vec!["false".into(), "true".into()],
             rows.iter().map(|b| b.map(usize::from)).collect(),
         )),
-        // Numbers in numeric order; equal bits are equal values.
+        // Numeric values are sorted; values with equal bits are equal.
         Values::Numeric(rows) => {
             let mut seen: BTreeMap<u64, f64> = BTreeMap::new();
             rows.iter().filter(|x| !x.is_nan()).for_each(|x| {
@@ -402,12 +403,12 @@ fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>
             if order.len() > 1000 {
                 return Err(Error::Kind {
                     column: name.to_owned(),
-                    found: format!("numeric with {} different values", order.len()),
-                    expected: "a column of few values".into(),
+                    found: format!("numeric with {} distinct values", order.len()),
+                    expected: "a column with few distinct values".into(),
                 });
             }
-            let place = |x: &f64| order.binary_search_by(|o| o.total_cmp(&(x + 0.0))).ok();
-            let codes = rows.iter().map(place).collect();
+            let index = |x: &f64| order.binary_search_by(|o| o.total_cmp(&(x + 0.0))).ok();
+            let codes = rows.iter().map(index).collect();
             Ok((order.iter().map(f64::to_string).collect(), codes))
         }
         Values::Text(_) | Values::TokenCounts(_) | Values::Sparse(_) => Err(Error::Kind {

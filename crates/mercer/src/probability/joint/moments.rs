@@ -1,4 +1,4 @@
-//! Expectation and spread of variables whose values are numbers.
+//! Expectation, variance, covariance and correlation of numeric variables.
 
 use super::JointTable;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ impl JointTable {
     /// `E[X] = Σ x P(x)`.
     ///
     /// # Errors
-    /// If a value of the variable is not a number.
+    /// If a value of the variable is not numeric.
     pub fn expectation(&self, name: &str) -> Result<f64> {
         let table = self.marginal(&[name])?;
         let values = table.numeric_values(name)?;
@@ -40,7 +40,7 @@ impl JointTable {
         Ok(table.mean(|codes| (x[codes[0]] - mean_x) * (y[codes[1]] - mean_y)))
     }
 
-    /// Covariance over both deviations; `None` where one does not vary.
+    /// The correlation coefficient; `None` if a variance is zero.
     ///
     /// # Errors
     /// As [`JointTable::expectation`].
@@ -50,7 +50,7 @@ impl JointTable {
         Ok((spread > 0.0).then(|| (covariance / spread).clamp(-1.0, 1.0)))
     }
 
-    /// The values of a variable as numbers.
+    /// The numeric values of a variable.
     fn numeric_values(&self, name: &str) -> Result<Vec<f64>> {
         let variable = self.variable(name)?;
         variable
@@ -60,7 +60,7 @@ impl JointTable {
                 value.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| Error::Kind {
                     column: name.to_owned(),
                     found: format!("a variable with the value `{value}`"),
-                    expected: "a variable whose values are numbers".into(),
+                    expected: "a variable with numeric values".into(),
                 })
             })
             .collect()

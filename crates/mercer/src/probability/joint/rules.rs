@@ -1,4 +1,4 @@
-//! The chain rule and the law of total probability, with every step.
+//! The chain rule and the law of total probability, step by step.
 
 use super::{Event, JointTable};
 use crate::error::Result;
@@ -8,31 +8,31 @@ use serde::Serialize;
 /// `P(A₁, A₂, …) = P(A₁) P(A₂ | A₁) …`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chain {
-    /// One factor a part of the event.
+    /// One factor per condition of the event.
     pub steps: Vec<ChainStep>,
-    /// Their product, taken from the table itself.
+    /// Their product, computed from the table directly.
     pub probability: Fraction,
 }
 
 /// A factor of the chain rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChainStep {
-    /// `P(weather=rainy | temp=hot)`.
+    /// The formula: `P(weather=rainy | temp=hot)`.
     pub formula: String,
-    /// What it is.
+    /// Its value.
     pub probability: Fraction,
 }
 
 /// `P(A) = Σ P(A | B = b) P(B = b)`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Total {
-    /// One term a value of the other variable that can happen.
+    /// One term per value of the other variable with positive probability.
     pub terms: Vec<TotalTerm>,
-    /// Their sum, taken from the table itself.
+    /// Their sum, computed from the table directly.
     pub probability: Fraction,
 }
 
-/// A term of total probability.
+/// A term of the law of total probability.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TotalTerm {
     /// The value `b`.
@@ -44,10 +44,10 @@ pub struct TotalTerm {
 }
 
 impl JointTable {
-    /// The chain rule for an event, in the order of its parts. A part of probability zero ends the chain.
+    /// The chain rule for an event, in the order of its conditions. It ends at a factor of zero.
     ///
     /// # Errors
-    /// If the event names what the table does not have.
+    /// If the event has a variable or value that the table does not have.
     pub fn chain_rule(&self, event: &Event) -> Result<Chain> {
         let mut steps = Vec::new();
         let mut so_far = Event::certain();
@@ -67,10 +67,10 @@ impl JointTable {
         Ok(Chain { steps, probability: self.probability(event)? })
     }
 
-    /// The law of total probability: an event by the values of a variable.
+    /// The law of total probability: an event, by the values of a variable.
     ///
     /// # Errors
-    /// If the table lacks what is named.
+    /// If the table does not have the variable or the event.
     pub fn total_probability(&self, event: &Event, by: &str) -> Result<Total> {
         let mut terms = Vec::new();
         for value in &self.variable(by)?.values {

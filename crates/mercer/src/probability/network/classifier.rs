@@ -82,8 +82,8 @@ impl Accumulate for BayesNetwork {
     type Model = BayesNetworkModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, |batch, slots, class_weights| {
-            Combinations::of_rows(batch.rows(), slots, batch.weights(), class_weights.len())
+        stats.push_rows(batch, |batch, group_of_row, class_weights| {
+            Combinations::of_rows(batch.rows(), group_of_row, batch.weights(), class_weights.len())
         })
     }
 
@@ -101,7 +101,7 @@ impl Accumulate for BayesNetwork {
         if weights.iter().sum::<f64>() <= 0.0 {
             return Err(Error::NoRows);
         }
-        let (_, counts) = stats.seen();
+        let (_, counts) = stats.observed();
         let seen = counts.levels();
         let levels: Vec<usize> = seen.iter().map(|n| (*n).max(1)).collect();
         let data = observations(stats, &seen, &levels)?;
@@ -175,7 +175,7 @@ fn observations(
     seen: &[usize],
     levels: &[usize],
 ) -> Result<Observations> {
-    let (codes, counts) = stats.seen();
+    let (codes, counts) = stats.observed();
     let mut columns = vec![Vec::new(); levels.len() + 1];
     let mut weights = Vec::new();
     for (group, class) in codes.iter().enumerate() {
@@ -360,7 +360,7 @@ impl Check for BayesNetworkModel {
 mod tests {
     use super::*;
 
-    /// Fair coins, and a class that says whether the first two differ, with 10 % noise.
+    /// Fair coins, and a class that tells whether the first two differ, with 10 % noise.
     fn parity(n: usize) -> (Matrix, Vec<u32>) {
         let mut random = Random::new(5);
         let x = Matrix::from_shape_fn((n, 3), |_| f64::from(u8::from(random.uniform() < 0.5)));

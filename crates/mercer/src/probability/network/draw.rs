@@ -11,7 +11,7 @@ const TITLE: f64 = 24.0;
 const MARGIN: f64 = 16.0;
 const BAR: f64 = 50.0;
 const NUMBER: f64 = 56.0;
-const GAP: f64 = 28.0;
+const NODE_SPACING: f64 = 28.0;
 const BETWEEN_LAYERS: f64 = 56.0;
 /// The number of passes that improve the order within layers.
 const SWEEPS: usize = 6;
@@ -41,7 +41,7 @@ pub fn to_dot(network: &Network) -> String {
 
 /// The position of a variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Place {
+struct Placement {
     x: f64,
     y: f64,
     width: f64,
@@ -54,7 +54,7 @@ fn write_svg(
     evidence: &Evidence,
     out: &mut String,
 ) -> std::fmt::Result {
-    let (places, width, height) = layout(network);
+    let (placements, width, height) = layout(network);
     writeln!(
         out,
         r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}" font-family="sans-serif" font-size="12">
@@ -63,7 +63,7 @@ fn write_svg(
     )?;
     for v in 0..network.len() {
         for p in network.parents(v) {
-            let (from, to) = (places[*p], places[v]);
+            let (from, to) = (placements[*p], placements[v]);
             let (x1, y1) = (from.x + from.width / 2.0, from.y + from.height);
             let (x2, y2) = (to.x + to.width / 2.0, to.y);
             let bend = (y2 - y1) / 2.0;
@@ -76,7 +76,7 @@ fn write_svg(
         }
     }
     for (v, variable) in network.variables().iter().enumerate() {
-        let Place { x, y, width, height } = places[v];
+        let Placement { x, y, width, height } = placements[v];
         let seen = evidence.state(v);
         let fill = if seen.is_some() { "#fff3d6" } else { "#f4f6fb" };
         writeln!(
@@ -115,18 +115,18 @@ fn write_svg(
 }
 
 /// The positions of all variables, and the size of the drawing.
-fn layout(network: &Network) -> (Vec<Place>, f64, f64) {
+fn layout(network: &Network) -> (Vec<Placement>, f64, f64) {
     let layers = ordered_layers(network);
-    let mut places = vec![Place::default(); network.len()];
-    for (place, variable) in places.iter_mut().zip(network.variables()) {
+    let mut placements = vec![Placement::default(); network.len()];
+    for (placement, variable) in placements.iter_mut().zip(network.variables()) {
         let letters = |word: &String| word.chars().count() as f64 * LETTER;
         let states = variable.states.iter().map(letters).fold(0.0, f64::max);
         let rows = states + BAR + NUMBER + 20.0;
-        place.width = rows.max(letters(&variable.name) * 1.15 + 20.0);
-        place.height = TITLE + LINE * variable.states.len() as f64 + 6.0;
+        placement.width = rows.max(letters(&variable.name) * 1.15 + 20.0);
+        placement.height = TITLE + LINE * variable.states.len() as f64 + 6.0;
     }
     let row_width = |layer: &Vec<usize>| -> f64 {
-        layer.iter().map(|v| places[*v].width + GAP).sum::<f64>() - GAP
+        layer.iter().map(|v| placements[*v].width + NODE_SPACING).sum::<f64>() - NODE_SPACING
     };
     let widest = layers.iter().map(row_width).fold(0.0, f64::max);
     let starts: Vec<f64> =
@@ -136,13 +136,13 @@ fn layout(network: &Network) -> (Vec<Place>, f64, f64) {
         let mut x = start;
         let mut tallest: f64 = 0.0;
         for v in layer {
-            (places[*v].x, places[*v].y) = (x, y);
-            x += places[*v].width + GAP;
-            tallest = tallest.max(places[*v].height);
+            (placements[*v].x, placements[*v].y) = (x, y);
+            x += placements[*v].width + NODE_SPACING;
+            tallest = tallest.max(placements[*v].height);
         }
         y += tallest + BETWEEN_LAYERS;
     }
-    (places, widest + 2.0 * MARGIN, (y - BETWEEN_LAYERS + MARGIN).max(2.0 * MARGIN))
+    (placements, widest + 2.0 * MARGIN, (y - BETWEEN_LAYERS + MARGIN).max(2.0 * MARGIN))
 }
 
 /// Layers by the length of the longest path from a root; within a layer, variables are near their neighbors
@@ -207,16 +207,16 @@ mod tests {
         for seed in 0..20 {
             let network = RandomNetwork { seed, ..RandomNetwork::default() }.draw();
 
-            let (places, width, height) = layout(&network);
+            let (placements, width, height) = layout(&network);
 
             for v in 0..network.len() {
-                let here = places[v];
+                let here = placements[v];
                 assert!(here.x >= 0.0 && here.x + here.width <= width);
                 assert!(here.y >= 0.0 && here.y + here.height <= height);
                 for p in network.parents(v) {
-                    assert!(places[*p].y + places[*p].height < here.y);
+                    assert!(placements[*p].y + placements[*p].height < here.y);
                 }
-                for there in &places[..v] {
+                for there in &placements[..v] {
                     let beside = here.x + here.width <= there.x || there.x + there.width <= here.x;
                     assert!(beside || here.y != there.y);
                 }

@@ -10,7 +10,7 @@ pub struct RandomNetwork {
     pub n_variables: usize,
     /// The maximum number of parents.
     pub max_parents: usize,
-    /// The number of preceding variables that parents are drawn from; small values keep exact inference cheap.
+    /// The number of preceding variables that parents are drawn from; small values keep exact inference fast.
     pub reach: usize,
     /// The maximum number of states; the minimum is two.
     pub max_states: usize,
@@ -41,14 +41,14 @@ impl RandomNetwork {
         let sizes: Vec<usize> =
             (0..n).map(|_| 2 + random.below(self.max_states.max(2) - 1)).collect();
         // The order of the variables is not a topological order.
-        let mut place: Vec<usize> = (0..n).collect();
-        random.shuffle(&mut place);
+        let mut index: Vec<usize> = (0..n).collect();
+        random.shuffle(&mut index);
         let mut parents = vec![Vec::new(); n];
         for at in 1..n {
             let mut near: Vec<usize> = (at.saturating_sub(self.reach.max(1))..at).collect();
             random.shuffle(&mut near);
             near.truncate(random.below(self.max_parents + 1));
-            parents[place[at]] = near.into_iter().map(|p| place[p]).collect();
+            parents[index[at]] = near.into_iter().map(|p| index[p]).collect();
         }
         let tables = (0..n)
             .map(|v| {

@@ -37,11 +37,11 @@ mod tests {
 
         let draws = network.sample(4000, &mut Random::new(5));
 
-        let share = |wet, rain| {
+        let fraction = |wet, rain| {
             draws.iter().filter(|d| **d == [wet, rain]).count() as f64 / draws.len() as f64
         };
-        assert!((share(0, 0) - 0.225).abs() < 0.02);
-        assert_eq!(share(0, 1), 0.0);
-        assert!((share(1, 1) - 0.75).abs() < 0.02);
+        assert!((fraction(0, 0) - 0.225).abs() < 0.02);
+        assert_eq!(fraction(0, 1), 0.0);
+        assert!((fraction(1, 1) - 0.75).abs() < 0.02);
     }
 }

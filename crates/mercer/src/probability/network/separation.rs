@@ -161,18 +161,18 @@ impl<'a> Graph<'a> {
 
     /// Blocked paths with distinct blocking variables: each is removed from the graph before the next path is searched.
     fn blocked_paths(&self, a: usize, b: usize) -> Vec<BlockedPath> {
-        let mut gone = vec![false; self.network.len()];
+        let mut removed = vec![false; self.network.len()];
         let mut found = Vec::new();
-        while let Some(path) = self.any_path(a, b, &gone) {
+        while let Some(path) = self.any_path(a, b, &removed) {
             let Some((at, why)) = self.block_on(&path) else { break };
-            gone[at] = true;
+            removed[at] = true;
             found.push(BlockedPath { path, at, why });
         }
         found
     }
 
     /// The shortest undirected path.
-    fn any_path(&self, a: usize, b: usize, gone: &[bool]) -> Option<Vec<usize>> {
+    fn any_path(&self, a: usize, b: usize, removed: &[bool]) -> Option<Vec<usize>> {
         let mut before = vec![None; self.network.len()];
         before[a] = Some(a);
         let mut open = VecDeque::from([a]);
@@ -186,7 +186,7 @@ impl<'a> Graph<'a> {
                 return Some(path);
             }
             for u in self.network.parents(v).iter().chain(&self.children[v]) {
-                if before[*u].is_none() && !gone[*u] {
+                if before[*u].is_none() && !removed[*u] {
                     before[*u] = Some(v);
                     open.push_back(*u);
                 }
@@ -243,10 +243,10 @@ mod tests {
     fn a_chain_is_blocked_by_a_given_variable() {
         let network = effect();
 
-        let told = d_separation(&network, 0, 3, &[2]).unwrap();
+        let separation = d_separation(&network, 0, 3, &[2]).unwrap();
 
         let blocked = BlockedPath { path: vec![0, 2, 3], at: 2, why: Block::Seen };
-        assert_eq!(told, Separation::Separated { blocked: vec![blocked] });
+        assert_eq!(separation, Separation::Separated { blocked: vec![blocked] });
         assert_eq!(reachable(&network, 0, &[]).unwrap(), [2, 3]);
         assert_eq!(reachable(&network, 0, &[3]).unwrap(), [1, 2]);
     }

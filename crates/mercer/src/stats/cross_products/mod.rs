@@ -91,7 +91,6 @@ impl Scatter {
     /// Adds rows with one or several regression targets.
     ///
     /// # Errors
-    ///
     /// If the target is not numeric, a cell is not finite, the number of columns differs, or the cross-products would
     /// take too much memory.
     pub fn push_rows(&mut self, batch: &Dataset<'_>) -> Result<()> {
@@ -127,7 +126,6 @@ impl Scatter {
     /// Cross-products of the centered columns, or around zero.
     ///
     /// # Errors
-    ///
     /// If there are no rows, or values are too large to square.
     pub fn moments(&self, centered: bool) -> Result<CrossProducts> {
         let moments = match &self.sums {
@@ -186,11 +184,12 @@ impl Statistics for Scatter {
         if other.sums == Sums::None {
             return Ok(());
         }
-        let (weight, gone) = (self.weight(), other.weight());
-        let left = weight - gone;
-        if left < -RELATIVE_RESIDUE * weight.max(gone) {
-            let why =
-                format!("the rows have weight {weight}, which is less than the {gone} to remove");
+        let (weight, removed) = (self.weight(), other.weight());
+        let left = weight - removed;
+        if left < -RELATIVE_RESIDUE * weight.max(removed) {
+            let why = format!(
+                "the rows have weight {weight}, which is less than the {removed} to remove"
+            );
             return Err(Error::Forget { why });
         }
         self.check_width(other.n_columns, other.n_targets)?;

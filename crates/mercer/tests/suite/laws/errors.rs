@@ -1,4 +1,4 @@
-//! Rows, targets and weights that nothing can be learned from are refused with the right error.
+//! Invalid rows, targets and weights are refused with the right error.
 
 use super::{Cases, LONG_WAY, Waves, mergeable, small, those_that_can, those_that_take, training};
 use crate::cases::*;
@@ -68,7 +68,7 @@ fn summaries_of_another_width_do_not_merge() {
 }
 
 #[test]
-fn rows_that_were_never_learned_are_not_forgotten() {
+fn rows_that_were_never_observed_cannot_be_forgotten() {
     let cases = Cases::default();
     for card in mergeable() {
         let case = Case::new(card, small());
@@ -84,7 +84,7 @@ fn rows_that_were_never_learned_are_not_forgotten() {
 }
 
 #[test]
-fn a_gap_is_refused_where_it_means_nothing() {
+fn a_missing_value_is_refused_unless_it_is_supported() {
     let cases = Cases::default();
     for card in CATALOG.iter().filter(|card| !card.accepts(Input::MissingValues)) {
         let mut case = Case::new(card, many_chunks(card, 3, 4));
@@ -101,7 +101,7 @@ fn a_gap_is_refused_where_it_means_nothing() {
 }
 
 #[test]
-fn a_column_without_a_single_value_still_learns_where_gaps_are_taken() {
+fn a_column_of_missing_values_is_fitted_if_they_are_supported() {
     let cases = Cases::default();
     for card in those_that_take(Input::MissingValues) {
         let mut case = Case::new(card, small());
@@ -110,7 +110,7 @@ fn a_column_without_a_single_value_still_learns_where_gaps_are_taken() {
 
         let (a, b) = (fit(card, &case).unwrap(), fit(card, &without).unwrap());
 
-        assert_near(&answers(&a, &case.x), &answers(&b, &without.x), LONG_WAY);
+        assert_near(&predictions(&a, &case.x), &predictions(&b, &without.x), LONG_WAY);
         cases.checked();
     }
     cases.at_least(5);
@@ -123,7 +123,7 @@ fn the_first_infinite_cell_is_named_in_any_chunk_storage_and_number_of_threads()
         let fitted = fit(card, &clean).unwrap();
         for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
             let mut case = clean.clone();
-            // Every chunk from the third on has one, so whoever finishes first finds another.
+            // Every chunk from the third on has one, so the first error in time is not the first in order.
             for k in 2..6 {
                 case.x[[k * chunk(card) + 9, 5]] = infinity;
             }
@@ -220,7 +220,7 @@ fn rows_without_columns_are_refused() {
 }
 
 #[test]
-fn rows_that_weigh_nothing_are_refused() {
+fn rows_of_weight_zero_are_refused() {
     for card in CATALOG {
         let case = Case { weights: Some(vec![0.0; 40]), ..Case::new(card, small()) };
 
@@ -269,7 +269,7 @@ fn targets_of_the_wrong_kind_are_refused() {
 }
 
 #[test]
-fn classes_are_refused_where_numbers_are_learned() {
+fn classes_are_refused_by_regressors() {
     let cases = Cases::default();
     for card in those_that_can(Capability::Regressor) {
         let case = Case::new(card, small());
@@ -286,7 +286,7 @@ fn classes_are_refused_where_numbers_are_learned() {
 }
 
 #[test]
-fn weights_that_are_none_are_refused_with_their_row() {
+fn invalid_weights_are_refused_with_their_row() {
     let x = Matrix::zeros((3, 1));
     let classes = Classes::from_names(["a", "b"]);
     let weighted = |weights: &[f64]| {
@@ -301,7 +301,7 @@ fn weights_that_are_none_are_refused_with_their_row() {
 }
 
 #[test]
-fn targets_that_fit_no_row_or_class_are_refused() {
+fn targets_of_wrong_length_or_class_are_refused() {
     let x = Matrix::zeros((3, 1));
     let classes = Classes::from_names(["a", "b"]);
 

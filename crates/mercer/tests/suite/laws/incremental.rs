@@ -1,4 +1,4 @@
-//! What can be learned on top of a model says so, and nothing else can.
+//! Estimators that update a model or start from one declare it on their card, and no others can.
 
 use super::{Cases, LONG_WAY, small, those_that_can};
 use crate::cases::*;
@@ -6,7 +6,7 @@ use mercer::catalog::{AnyModel, CATALOG, Capability};
 use mercer::prelude::*;
 
 #[test]
-fn those_that_learn_row_by_row_say_so() {
+fn online_estimators_declare_it() {
     for card in CATALOG {
         let case = Case::new(card, small());
         let data = case.data(card);
@@ -29,7 +29,7 @@ fn those_that_learn_row_by_row_say_so() {
 }
 
 #[test]
-fn rows_in_parts_are_one_pass_over_rows_as_they_come() {
+fn updates_by_parts_equal_one_pass_over_all_rows() {
     let cases = Cases::default();
     for card in those_that_can(Capability::Online) {
         let case = Case::new(card, Shape { weighted: true, ..small() });
@@ -44,19 +44,19 @@ fn rows_in_parts_are_one_pass_over_rows_as_they_come() {
         }
 
         let parts = parts.unwrap();
-        assert_near(&answers(&parts, &case.x), &answers(&whole, &case.x), LONG_WAY);
-        // Another order is another model, which is what their card says.
+        assert_near(&predictions(&parts, &case.x), &predictions(&whole, &case.x), LONG_WAY);
+        // Another order gives another model, as the card declares.
         let back: Vec<usize> = (0..40).rev().collect();
-        let turned = case.select(&back);
-        let turned = plain.learn_on(None, &turned.data(card), &Monitor::quiet()).unwrap();
-        assert_ne!(answers(&turned, &case.x), answers(&whole, &case.x), "{}", card.id);
+        let reversed = case.select(&back);
+        let reversed = plain.learn_on(None, &reversed.data(card), &Monitor::quiet()).unwrap();
+        assert_ne!(predictions(&reversed, &case.x), predictions(&whole, &case.x), "{}", card.id);
         cases.checked();
     }
     cases.at_least(5);
 }
 
 #[test]
-fn those_that_can_begin_at_another_model_say_so() {
+fn estimators_with_a_warm_start_declare_it() {
     for card in CATALOG {
         let case = Case::new(card, small());
         let data = case.data(card);
@@ -65,15 +65,19 @@ fn those_that_can_begin_at_another_model_say_so() {
         match estimator(card).fit_from(&fitted.model, &data, &Monitor::quiet()) {
             Ok(again) => {
                 assert!(card.can(Capability::WarmStart), "{}", card.id);
-                // Whoever has an optimum, and looks for it to the end, is there already.
+                // A fit with a unique optimum that starts there stays there.
                 if !card.can(Capability::Online) && !card.can(Capability::NonConvex) {
                     assert!(again.certificate.iterations <= 1, "{}", card.id);
-                    assert_near(&answers(&again, &case.x), &answers(&fitted, &case.x), SOLVED);
+                    assert_near(
+                        &predictions(&again, &case.x),
+                        &predictions(&fitted, &case.x),
+                        SOLVED,
+                    );
                 }
                 let narrow = Case::new(card, Shape { n_columns: 3, ..small() });
                 let other =
                     estimator(card).fit_from(&fitted.model, &narrow.data(card), &Monitor::quiet());
-                assert!(other.is_err() || answers(&other.unwrap(), &narrow.x).nrows() == 40);
+                assert!(other.is_err() || predictions(&other.unwrap(), &narrow.x).nrows() == 40);
             }
             Err(error) => {
                 assert!(!card.can(Capability::WarmStart), "{}: {error}", card.id);

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 fn dense_and_sparse_rows_agree() {
     law(898, shapes(), |shape, cases| {
         for card in those_that_take(Input::Sparse).filter(|card| tried(card, shape)) {
-            let case = Case::new(card, shape).thinned();
+            let case = Case::new(card, shape).with_zeros();
             let x = sparse(&case.x);
 
             let dense = fit(card, &case);
@@ -27,7 +27,7 @@ fn dense_and_sparse_rows_agree() {
                 continue;
             };
             assert_same_learning(card, dense, csr, &case.x, 1e-10);
-            assert_near(&answers(dense, &case.x), &answers(dense, &x), 1e-10);
+            assert_near(&predictions(dense, &case.x), &predictions(dense, &x), 1e-10);
             cases.checked();
         }
         Ok(())
@@ -38,7 +38,7 @@ fn dense_and_sparse_rows_agree() {
 fn unsorted_and_repeated_sparse_cells_are_summed() {
     law(898, shapes(), |shape, cases| {
         for card in those_that_take(Input::Sparse).filter(|card| tried(card, shape)) {
-            let case = Case::new(card, shape).thinned();
+            let case = Case::new(card, shape).with_zeros();
             let (ordered, parts) = (sparse(&case.x), disordered(&case.x));
 
             let expected = fit_data(card, &case.data_of(card, &ordered));
@@ -49,7 +49,11 @@ fn unsorted_and_repeated_sparse_cells_are_summed() {
                 continue;
             };
             assert_same_learning(card, expected, found, &ordered, LONG_WAY);
-            assert_near(&answers(expected, &ordered), &answers(expected, parts.rows()), LONG_WAY);
+            assert_near(
+                &predictions(expected, &ordered),
+                &predictions(expected, parts.rows()),
+                LONG_WAY,
+            );
             cases.checked();
         }
         Ok(())
@@ -176,8 +180,8 @@ fn predictions_do_not_depend_on_the_row_order() {
                 continue;
             };
             assert_near(
-                &answers(a, &case.x),
-                &answers(b, &case.x),
+                &predictions(a, &case.x),
+                &predictions(b, &case.x),
                 within(card, LONG_WAY * slack(a)),
             );
             cases.checked();
@@ -208,7 +212,11 @@ fn predictions_do_not_depend_on_the_column_order() {
             if has_parents(a) {
                 continue;
             }
-            assert_near(&answers(a, &case.x), &answers(b, &shuffled.x), within(card, LONG_WAY));
+            assert_near(
+                &predictions(a, &case.x),
+                &predictions(b, &shuffled.x),
+                within(card, LONG_WAY),
+            );
             cases.checked();
         }
         Ok(())
@@ -235,9 +243,9 @@ fn predictions_do_not_depend_on_class_names() {
                 assert_same_refusal(&a, &b);
                 continue;
             };
-            let mut reversed = answers(b, &case.x);
+            let mut reversed = predictions(b, &case.x);
             reversed.invert_axis(Axis(1));
-            assert_near(&answers(a, &case.x), &reversed, within(card, LONG_WAY * slack(a)));
+            assert_near(&predictions(a, &case.x), &reversed, within(card, LONG_WAY * slack(a)));
             cases.checked();
         }
         Ok(())
@@ -258,7 +266,7 @@ fn predictions_do_not_depend_on_the_units_of_the_columns() {
                 continue;
             };
             let tolerance = LONG_WAY * slack(a);
-            let (a, b) = (answers(a, &case.x), answers(b, &scaled.x));
+            let (a, b) = (predictions(a, &case.x), predictions(b, &scaled.x));
             assert_near(&a, &b, tolerance);
             // Either of two classes may be predicted if their scores are equal up to rounding.
             let winners =
@@ -287,7 +295,7 @@ fn a_constant_column_does_not_change_the_posterior() {
                 assert_same_refusal(&a, &b);
                 continue;
             };
-            assert_near(&answers(a, &case.x), &answers(b, &wider.x), LONG_WAY * slack(a));
+            assert_near(&predictions(a, &case.x), &predictions(b, &wider.x), LONG_WAY * slack(a));
             cases.checked();
         }
         Ok(())
@@ -312,8 +320,8 @@ fn predictions_follow_the_unit_of_the_target() {
                 assert_same_refusal(&a, &b);
                 continue;
             };
-            let expected = answers(a, &case.x).mapv(|y| y + shift);
-            assert_near(&expected, &(answers(b, &case.x) / unit), LONG_WAY);
+            let expected = predictions(a, &case.x).mapv(|y| y + shift);
+            assert_near(&expected, &(predictions(b, &case.x) / unit), LONG_WAY);
             cases.checked();
         }
         Ok(())
@@ -336,7 +344,7 @@ fn a_constant_column_does_not_change_a_regression() {
                 assert_same_refusal(&a, &b);
                 continue;
             };
-            assert_near(&answers(a, &case.x), &answers(b, &wider.x), LONG_WAY);
+            assert_near(&predictions(a, &case.x), &predictions(b, &wider.x), LONG_WAY);
             cases.checked();
         }
         Ok(())

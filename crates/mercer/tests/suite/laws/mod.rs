@@ -112,7 +112,7 @@ fn has_parents(model: &AnyModel) -> bool {
 
 /// Forty rows of three classes.
 fn small() -> Shape {
-    Shape { n_rows: 40, n_columns: 4, n_classes: 3, gaps: false, weighted: false, seed: 11 }
+    Shape { n_rows: 40, n_columns: 4, n_classes: 3, with_missing: false, weighted: false, seed: 11 }
 }
 
 /// A table that is streamed in waves of several batches, as files are.

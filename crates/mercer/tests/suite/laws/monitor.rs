@@ -1,4 +1,4 @@
-//! A fit obeys its monitor, and tells it the truth.
+//! A fit obeys its monitor and reports its progress correctly.
 
 use super::{Cases, Waves, iterates, mergeable, small, training};
 use crate::cases::*;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[test]
-fn a_fit_that_may_not_begin_says_so() {
+fn a_fit_stopped_before_the_first_row_is_an_error() {
     for card in CATALOG {
         let case = Case::new(card, small());
         let cancelled = Monitor::quiet().cancelled_by(Arc::new(AtomicBool::new(true)));
@@ -30,10 +30,10 @@ fn a_fit_that_may_not_begin_says_so() {
 }
 
 #[test]
-fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
+fn a_fit_cancelled_midway_returns_its_state_and_is_marked() {
     let cases = Cases::default();
     for card in mergeable() {
-        // More chunks than one look at the clock apart.
+        // More chunks than between two checks for a stop.
         let case = Case::new(card, many_chunks(card, 40, 3));
         let data = case.data(card);
         let flag = Arc::new(AtomicBool::new(false));
@@ -46,7 +46,7 @@ fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
         assert_eq!(fitted.certificate.stopped(), Some(Stop::Cancelled), "{}", card.id);
         assert!(0 < rows && rows < data.n_rows());
         assert!(fitted.certificate.to_string().contains("NOT CONVERGED"));
-        // Who searches has no time for it either.
+        // A structure search has no time either.
         let same = fitted.model == fit_data(card, &data.slice(0..rows)).unwrap().model;
         assert!(same || iterates(card), "{}", card.id);
         cases.checked();
@@ -55,7 +55,7 @@ fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
 }
 
 #[test]
-fn training_cancelled_midway_keeps_what_it_has_and_is_marked() {
+fn training_cancelled_midway_returns_its_state_and_is_marked() {
     let cases = Cases::default();
     for card in mergeable() {
         let case = Case::new(card, many_chunks(card, 6, 3));
@@ -166,7 +166,7 @@ fn training_obeys_a_memory_budget() {
 }
 
 #[test]
-fn those_that_plan_say_so_once_and_keep_what_they_said() {
+fn a_plan_is_reported_once_and_stored_in_the_certificate() {
     for card in CATALOG {
         let case = Case::new(card, small());
         let plans = Mutex::new(Vec::new());
@@ -174,9 +174,13 @@ fn those_that_plan_say_so_once_and_keep_what_they_said() {
 
         let fitted = estimator(card).fit(&case.data(card), &monitor).unwrap();
 
-        let told = plans.lock().unwrap().clone();
-        assert_eq!(told.len(), usize::from(card.can(Capability::MemoryPlan)), "{}", card.id);
-        assert_eq!(told.first(), fitted.certificate.plan.as_ref(), "{}", card.id);
-        assert!(told.iter().all(|plan| !plan.strategy.is_empty() && plan.bytes > 0), "{}", card.id);
+        let output = plans.lock().unwrap().clone();
+        assert_eq!(output.len(), usize::from(card.can(Capability::MemoryPlan)), "{}", card.id);
+        assert_eq!(output.first(), fitted.certificate.plan.as_ref(), "{}", card.id);
+        assert!(
+            output.iter().all(|plan| !plan.strategy.is_empty() && plan.bytes > 0),
+            "{}",
+            card.id
+        );
     }
 }

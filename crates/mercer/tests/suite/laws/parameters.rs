@@ -1,4 +1,4 @@
-//! Parameters outside their rules are refused by name.
+//! Parameters with invalid values are refused by name.
 
 use super::small;
 use crate::cases::*;
@@ -7,7 +7,7 @@ use mercer::model::Rule;
 use mercer::prelude::*;
 use serde_json::{Value, json};
 
-/// Values that break a rule.
+/// Values that violate a rule.
 fn breaking(rule: Rule) -> Vec<Value> {
     match rule {
         Rule::Any => vec![],
@@ -16,12 +16,12 @@ fn breaking(rule: Rule) -> Vec<Value> {
         Rule::Between(low, high) => vec![json!(low - 1.0), json!(high + 1.0)],
         Rule::Inside(low, high) => vec![json!(low), json!(low - 1.0), json!(high)],
         Rule::Simplex => vec![json!([0.5, 0.6]), json!([-0.5, 1.5]), json!([0.0])],
-        Rule::OneOf(_) | Rule::Formula(_) => vec![json!("no such word"), json!(1)],
+        Rule::OneOf(_) | Rule::Formula(_) => vec![json!("no such value"), json!(1)],
     }
 }
 
 #[test]
-fn bad_parameters_are_refused_by_name() {
+fn invalid_parameters_are_refused_by_name() {
     for card in CATALOG {
         let case = Case::new(card, small());
         for spec in card.specs {
@@ -39,7 +39,7 @@ fn bad_parameters_are_refused_by_name() {
                     other => panic!("`{}` {}={value}: {other}", card.id, spec.name),
                 };
                 refused(estimator(card).set(spec.name, value.clone()).unwrap_err());
-                // A description may come from anywhere: a fit looks again.
+                // Parameters may be deserialized from anywhere, so a fit checks them again.
                 let described = json!({card.id: {spec.name: value}});
                 if let Ok(estimator) = serde_json::from_value::<Estimator>(described) {
                     refused(estimator.fit(&case.data(card), &Monitor::quiet()).unwrap_err());
@@ -55,7 +55,7 @@ fn bad_parameters_are_refused_by_name() {
 }
 
 #[test]
-fn defaults_are_allowed_and_can_be_set_again_as_words() {
+fn defaults_are_valid_and_can_be_set_from_text() {
     for card in CATALOG {
         let defaults = card.defaults();
         let plain = Estimator::from_id(card.id).unwrap();

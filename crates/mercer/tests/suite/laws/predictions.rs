@@ -252,7 +252,7 @@ fn a_class_without_rows_is_never_predicted() {
 
         let Ok(fitted) = fit(card, &case) else { continue };
 
-        let log_proba = answers(&fitted, &case.x);
+        let log_proba = predictions(&fitted, &case.x);
         assert!(log_proba.column(3).iter().all(|p| p.exp() == 0.0), "{}", card.id);
         cases.checked();
     }
@@ -263,7 +263,7 @@ fn a_class_without_rows_is_never_predicted() {
 fn transformed_rows_have_the_declared_width_in_any_storage() {
     let cases = Cases::default();
     for card in those_that_can(Capability::Transformer) {
-        let case = Case::new(card, small()).thinned();
+        let case = Case::new(card, small()).with_zeros();
         let fitted = fit(card, &case).unwrap();
         let model = fitted.as_model().transformer().unwrap();
 
@@ -290,6 +290,6 @@ fn zero_rows_have_zero_predictions() {
     for card in CATALOG {
         let fitted = fit(card, &Case::new(card, small())).unwrap();
 
-        assert_eq!(answers(&fitted, &Matrix::zeros((0, 4))).nrows(), 0);
+        assert_eq!(predictions(&fitted, &Matrix::zeros((0, 4))).nrows(), 0);
     }
 }

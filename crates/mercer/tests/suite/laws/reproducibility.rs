@@ -36,8 +36,8 @@ fn a_loaded_model_equals_the_saved_one() {
             prop_assert_eq!(loaded.to_bytes().unwrap(), bytes);
             prop_assert_eq!(&loaded, &trained);
             prop_assert_eq!(
-                answers(&loaded.fitted.model, &case.x),
-                answers(&trained.fitted.model, &case.x)
+                predictions(&loaded.fitted.model, &case.x),
+                predictions(&trained.fitted.model, &case.x)
             );
             cases.checked();
         }
@@ -60,7 +60,7 @@ fn memory_order_changes_no_bit() {
             prop_assert_eq!(&bytes(card, &case.data_of(card, &fortran)), &expected);
             prop_assert_eq!(&bytes(card, &case.data_of(card, Rows::Dense(strided))), &expected);
             if let Ok(fitted) = fit(card, &case) {
-                prop_assert_eq!(answers(&fitted, &fortran), answers(&fitted, &case.x));
+                prop_assert_eq!(predictions(&fitted, &fortran), predictions(&fitted, &case.x));
                 cases.checked();
             }
         }
@@ -81,7 +81,7 @@ fn single_precision_rows_equal_their_double_precision() {
             prop_assert_eq!(bytes(card, &narrow), bytes(card, &case.data_of(card, &widened)));
             if let Ok(fitted) = fit_data(card, &narrow) {
                 let narrow = Rows::Single(single.view());
-                prop_assert_eq!(answers(&fitted, narrow), answers(&fitted, &widened));
+                prop_assert_eq!(predictions(&fitted, narrow), predictions(&fitted, &widened));
                 cases.checked();
             }
         }
@@ -92,12 +92,13 @@ fn single_precision_rows_equal_their_double_precision() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     for card in CATALOG {
-        for (gaps, weighted) in [(false, false), (true, true)] {
-            let case = Case::new(card, Shape { gaps, weighted, ..many_chunks(card, 35, 5) });
+        for (with_missing, weighted) in [(false, false), (true, true)] {
+            let case =
+                Case::new(card, Shape { with_missing, weighted, ..many_chunks(card, 35, 5) });
             let run = || {
                 let bytes = bytes(card, &case.data(card)).unwrap();
                 let model = Trained::from_bytes(&bytes).unwrap().fitted.model;
-                (bytes, answers(&model, &case.x))
+                (bytes, predictions(&model, &case.x))
             };
             let single = with_threads(1, run);
             for threads in [2, 3, 8] {
@@ -112,14 +113,14 @@ fn any_number_of_threads_gives_the_same_bits_of_sparse_rows() {
     let cases = Cases::default();
     for card in those_that_take(Input::Sparse) {
         let n_rows = if card.learns != Learns::Statistics { 500 } else { 5000 };
-        let shape = Shape { n_rows, n_columns: 6, gaps: true, ..small() };
-        let case = Case::new(card, shape).thinned();
+        let shape = Shape { n_rows, n_columns: 6, with_missing: true, ..small() };
+        let case = Case::new(card, shape).with_zeros();
         let (x, parts) = (sparse(&case.x), disordered(&case.x));
         for rows in [Rows::from(&x), parts.rows()] {
             let run = || {
                 let bytes = bytes(card, &case.data_of(card, rows)).unwrap();
                 let model = Trained::from_bytes(&bytes).unwrap().fitted.model;
-                (bytes, answers(&model, rows))
+                (bytes, predictions(&model, rows))
             };
             let single = with_threads(1, run);
 
@@ -159,7 +160,7 @@ fn a_split_along_the_chunk_plan_changes_no_bit() {
 fn streamed_tables_give_the_bits_of_rows_in_memory() {
     let cases = Cases::default();
     for card in mergeable() {
-        for shape in [many_chunks(card, 7, 8), Shape { gaps: true, ..small() }] {
+        for shape in [many_chunks(card, 7, 8), Shape { with_missing: true, ..small() }] {
             let case = Case::new(card, shape);
             let table = case.table(card);
             let data = case.data(card);

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 /// The tolerance for the sum of a row of rounded numbers.
 const PRINTED: f64 = 0.011;
 /// Rows closer to a sum of one are not normalized.
-const EXACT: f64 = 1e-9;
+const NORMALIZED_TOLERANCE: f64 = 1e-9;
 /// The maximum number of cells of a table: a text of a few lines can declare more than fits into memory.
-const LARGEST: usize = 1 << 26;
+const MAX_TABLE_CELLS: usize = 1 << 26;
 
 /// Reads a network.
 ///
@@ -30,7 +30,7 @@ pub fn from_bif(text: &str) -> Result<Network> {
     let mut reader = Reader { tokens: tokens(text)?, at: 0 };
     let mut name = String::new();
     let mut variables = Vec::new();
-    let mut places = HashMap::new();
+    let mut indices = HashMap::new();
     let mut blocks = Vec::new();
     loop {
         let line = reader.line();
@@ -42,7 +42,7 @@ pub fn from_bif(text: &str) -> Result<Network> {
             }
             Token::Bare(word) if word == "variable" => {
                 let variable = reader.variable()?;
-                if places.insert(variable.name.clone(), variables.len()).is_some() {
+                if indices.insert(variable.name.clone(), variables.len()).is_some() {
                     return Err(found(line, &variable.name, "a name that is not taken"));
                 }
                 variables.push(variable);
@@ -62,7 +62,7 @@ pub fn from_bif(text: &str) -> Result<Network> {
     let mut parts: Vec<Option<(Vec<usize>, Vec<f64>)>> = vec![None; variables.len()];
     for (at, line) in blocks {
         reader.at = at;
-        let (v, parents, table) = reader.probability(&variables, &places)?;
+        let (v, parents, table) = reader.probability(&variables, &indices)?;
         if parts[v].replace((parents, table)).is_some() {
             return Err(found(line, &variables[v].name, "a variable without a table yet"));
         }
@@ -228,14 +228,14 @@ impl Reader {
     fn probability(
         &mut self,
         variables: &[Variable],
-        places: &HashMap<String, usize>,
+        indices: &HashMap<String, usize>,
     ) -> Result<(usize, Vec<usize>, Vec<f64>)> {
         self.mark('(')?;
         let mut family: Vec<usize> = Vec::new();
         while !self.take(')') {
             let line = self.line();
             let name = self.name("the name of a variable")?;
-            match places.get(&name) {
+            match indices.get(&name) {
                 Some(v) if family.contains(v) => {
                     return Err(found(line, &name, "a variable that is not yet in the list"));
                 }
@@ -254,9 +254,9 @@ impl Reader {
         let rows = parents
             .iter()
             .try_fold(1usize, |n, p| n.checked_mul(variables[*p].states.len()))
-            .filter(|rows| rows.checked_mul(size).is_some_and(|cells| cells <= LARGEST));
+            .filter(|rows| rows.checked_mul(size).is_some_and(|cells| cells <= MAX_TABLE_CELLS));
         let Some(rows) = rows else {
-            let expected = format!("a table of at most {LARGEST} numbers");
+            let expected = format!("a table of at most {MAX_TABLE_CELLS} numbers");
             return Err(found(self.line(), &variables[*v].name, &expected));
         };
         let mut table = RowsRead { rows: vec![None; rows], default: None, size };
@@ -385,7 +385,7 @@ fn normalized(mut cells: Vec<f64>, line: usize) -> Result<Vec<f64>> {
         let found = format!("numbers that sum to {sum}");
         return Err(Error::Bif { line, found, expected: "a sum of 1".into() });
     }
-    if (sum - 1.0).abs() > EXACT {
+    if (sum - 1.0).abs() > NORMALIZED_TOLERANCE {
         cells.iter_mut().for_each(|p| *p /= sum);
     }
     Ok(cells)

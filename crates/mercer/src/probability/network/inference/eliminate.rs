@@ -41,9 +41,9 @@ impl<'a> Query<'a> {
     /// If an index is out of range or repeated.
     pub fn plan(network: &'a Network, of: &[usize], evidence: &Evidence) -> Result<Query<'a>> {
         check_indices(network, of, evidence)?;
-        let asked: Vec<usize> =
+        let requested: Vec<usize> =
             of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
-        let plan = EliminationOrder::new(network, &asked, evidence);
+        let plan = EliminationOrder::new(network, &requested, evidence);
         Ok(Query { network, of: of.to_vec(), evidence: evidence.clone(), plan })
     }
 
@@ -64,12 +64,12 @@ impl<'a> Query<'a> {
         if log_evidence == f64::NEG_INFINITY {
             return Err(impossible(network, evidence));
         }
-        let asked: Vec<usize> =
+        let requested: Vec<usize> =
             of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
         Ok(Posterior {
             variables: of.clone(),
             sizes: of.iter().map(|v| network.size(*v)).collect(),
-            probabilities: spread(network, of, evidence, &table.ordered(&asked)),
+            probabilities: spread(network, of, evidence, &table.ordered(&requested)),
             log_evidence,
         })
     }
@@ -91,18 +91,18 @@ pub fn log_evidence(network: &Network, evidence: &Evidence, monitor: &Monitor<'_
 #[derive(Debug)]
 struct EliminationOrder<'a> {
     network: &'a Network,
-    kept: Vec<usize>,
+    retained: Vec<usize>,
     relevant: Vec<usize>,
     sizes: Vec<usize>,
     order: Elimination,
 }
 
 impl<'a> EliminationOrder<'a> {
-    fn new(network: &'a Network, asked: &[usize], evidence: &Evidence) -> EliminationOrder<'a> {
-        let mut kept = asked.to_vec();
-        kept.sort_unstable();
+    fn new(network: &'a Network, requested: &[usize], evidence: &Evidence) -> EliminationOrder<'a> {
+        let mut retained = requested.to_vec();
+        retained.sort_unstable();
         let relevant =
-            ancestors(network, asked.iter().copied().chain(evidence.iter().map(|e| e.0)));
+            ancestors(network, requested.iter().copied().chain(evidence.iter().map(|e| e.0)));
         let families: Vec<Vec<usize>> = relevant
             .iter()
             .map(|v| {
@@ -110,13 +110,13 @@ impl<'a> EliminationOrder<'a> {
                 family.filter(|u| evidence.state(*u).is_none()).collect()
             })
             .collect();
-        let mut gone = vec![false; network.len()];
+        let mut removed = vec![false; network.len()];
         for v in &relevant {
-            gone[*v] = evidence.state(*v).is_none() && !kept.contains(v);
+            removed[*v] = evidence.state(*v).is_none() && !retained.contains(v);
         }
         let sizes: Vec<usize> = (0..network.len()).map(|v| network.size(v)).collect();
-        let order = Elimination::min_fill(&families, &sizes, &gone);
-        EliminationOrder { network, kept, relevant, sizes, order }
+        let order = Elimination::min_fill(&families, &sizes, &removed);
+        EliminationOrder { network, retained, relevant, sizes, order }
     }
 
     fn reserve(&self, what: &str, monitor: &Monitor<'_>) -> Result<()> {
@@ -126,7 +126,7 @@ impl<'a> EliminationOrder<'a> {
 
     /// The number of cells of the posterior.
     fn answer(&self) -> f64 {
-        self.kept.iter().map(|v| self.sizes[*v] as f64).product()
+        self.retained.iter().map(|v| self.sizes[*v] as f64).product()
     }
 
     /// The joint distribution of the queried variables and the logarithm of its normalization; `None` if `S` could
@@ -148,9 +148,9 @@ impl<'a> EliminationOrder<'a> {
             tables.push(message);
         }
         let mut joint = multiply_all::<S>(tables, &mut log_scale)?;
-        if self.kept.len() > joint.vars.len() {
-            let sizes = self.kept.iter().map(|v| self.sizes[*v]).collect();
-            joint = joint.product::<S>(&Table::ones::<S>(self.kept.clone(), sizes));
+        if self.retained.len() > joint.vars.len() {
+            let sizes = self.retained.iter().map(|v| self.sizes[*v]).collect();
+            joint = joint.product::<S>(&Table::ones::<S>(self.retained.clone(), sizes));
         }
         if log_scale == f64::NEG_INFINITY {
             return Some((joint, log_scale));
@@ -191,7 +191,7 @@ pub(super) fn ancestors(network: &Network, of: impl Iterator<Item = usize>) -> V
 fn spread(network: &Network, of: &[usize], evidence: &Evidence, joint: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; of.iter().map(|v| network.size(*v)).product()];
     for (at, p) in joint.iter().enumerate() {
-        let (mut rest, mut place, mut stride) = (at, 0, 1);
+        let (mut rest, mut index, mut stride) = (at, 0, 1);
         for v in of.iter().rev() {
             let size = network.size(*v);
             let state = evidence.state(*v).unwrap_or_else(|| {
@@ -199,10 +199,10 @@ fn spread(network: &Network, of: &[usize], evidence: &Evidence, joint: &[f64]) -
                 rest /= size;
                 state
             });
-            place += state * stride;
+            index += state * stride;
             stride *= size;
         }
-        out[place] = *p;
+        out[index] = *p;
     }
     out
 }

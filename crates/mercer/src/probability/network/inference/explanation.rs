@@ -37,8 +37,8 @@ pub fn most_probable_explanation(
         })
         .collect();
     let sizes: Vec<usize> = (0..network.len()).map(|v| network.size(v)).collect();
-    let gone: Vec<bool> = (0..network.len()).map(|v| evidence.state(v).is_none()).collect();
-    let order = Elimination::min_fill(&families, &sizes, &gone);
+    let removed: Vec<bool> = (0..network.len()).map(|v| evidence.state(v).is_none()).collect();
+    let order = Elimination::min_fill(&families, &sizes, &removed);
     let (most, all) = order.cells(&sizes);
     // Two tables, and a list of maximizing states for each step, half as large.
     reserve("finding the most probable explanation", 2.0 * most + 0.5 * all, monitor)?;

@@ -237,10 +237,10 @@ impl Calibrated<'_> {
         let network = self.tree.network;
         check_indices(network, &[v], &Evidence::none())?;
         let family: Vec<usize> = network.parents(v).iter().chain([&v]).copied().collect();
-        let mut kept = family.clone();
-        kept.sort_unstable();
+        let mut retained = family.clone();
+        retained.sort_unstable();
         let holds = |c: &usize| self.tree.cliques[*c].given.contains(&v);
         let clique = (0..self.joints.len()).find(holds).expect("every table went to a clique");
-        Ok(self.joints[clique].marginal::<Plain>(&kept).ordered(&family))
+        Ok(self.joints[clique].marginal::<Plain>(&retained).ordered(&family))
     }
 }

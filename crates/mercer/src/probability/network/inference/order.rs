@@ -12,8 +12,8 @@ pub(super) struct Elimination {
 }
 
 impl Elimination {
-    /// Eliminates `gone` from the moral graph of the families. Variables in no family are ignored.
-    pub fn min_fill(families: &[Vec<usize>], sizes: &[usize], gone: &[bool]) -> Elimination {
+    /// Eliminates `removed` from the moral graph of the families. Variables in no family are ignored.
+    pub fn min_fill(families: &[Vec<usize>], sizes: &[usize], removed: &[bool]) -> Elimination {
         let n = sizes.len();
         let mut graph = Graph::new(n);
         for family in families {
@@ -25,7 +25,7 @@ impl Elimination {
         let cells = |v: usize, graph: &Graph| {
             graph.around(v).map(|u| sizes[u] as f64).product::<f64>() * sizes[v] as f64
         };
-        let mut left: Vec<usize> = (0..n).filter(|v| gone[*v]).collect();
+        let mut left: Vec<usize> = (0..n).filter(|v| removed[*v]).collect();
         let mut tables = vec![0.0; n];
         left.iter().for_each(|v| tables[*v] = cells(*v, &graph));
         let mut steps = Vec::with_capacity(left.len());
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_kept_up_to_date_are_the_counts() {
+    fn incremental_fill_counts_equal_recomputed_ones() {
         let mut random = mercer_num::random::Random::new(3);
         let mut graph = Graph::new(100);
         for _ in 0..400 {
@@ -173,8 +173,8 @@ mod tests {
             let missing = |v: usize| -> usize {
                 let around: Vec<usize> = graph.around(v).collect();
                 let later = |i: usize| around[i + 1..].iter();
-                let stranger = |i: usize| later(i).filter(|b| !graph.has(around[i], **b)).count();
-                (0..around.len()).map(stranger).sum()
+                let unknown = |i: usize| later(i).filter(|b| !graph.has(around[i], **b)).count();
+                (0..around.len()).map(unknown).sum()
             };
             let counted: Vec<usize> = (0..100).map(missing).collect();
             assert_eq!(graph.fills, counted);

@@ -38,24 +38,26 @@ impl Table {
     ) -> Table {
         let family: Vec<usize> = network.parents(v).iter().chain([&v]).copied().collect();
         let strides = row_major(&family.iter().map(|u| network.size(*u)).collect::<Vec<_>>());
-        let mut kept: Vec<(usize, usize)> = Vec::with_capacity(family.len());
+        let mut retained: Vec<(usize, usize)> = Vec::with_capacity(family.len());
         let mut start = 0;
         for (u, stride) in family.iter().zip(strides) {
             match seen(*u) {
                 Some(state) => start += state * stride,
-                None => kept.push((*u, stride)),
+                None => retained.push((*u, stride)),
             }
         }
-        kept.sort_unstable();
-        let vars: Vec<usize> = kept.iter().map(|(u, _)| *u).collect();
+        retained.sort_unstable();
+        let vars: Vec<usize> = retained.iter().map(|(u, _)| *u).collect();
         let sizes: Vec<usize> = vars.iter().map(|u| network.size(*u)).collect();
         let from = &network.table(v)[start..];
         let mut cells = vec![S::ONE; sizes.iter().product()];
-        Walk::new(&sizes, [kept.iter().map(|(_, s)| *s).collect()]).run(|to, [at], n, [step]| {
-            for (i, cell) in cells[to..to + n].iter_mut().enumerate() {
-                *cell = S::lift(from[at + i * step]);
-            }
-        });
+        Walk::new(&sizes, [retained.iter().map(|(_, s)| *s).collect()]).run(
+            |to, [at], n, [step]| {
+                for (i, cell) in cells[to..to + n].iter_mut().enumerate() {
+                    *cell = S::lift(from[at + i * step]);
+                }
+            },
+        );
         Table { vars, sizes, cells }
     }
 
@@ -113,10 +115,10 @@ impl Table {
     }
 
     /// The marginal over a subset of the variables in ascending order.
-    pub fn marginal<S: Semiring>(&self, kept: &[usize]) -> Table {
-        let sizes: Vec<usize> = kept.iter().map(|v| self.size_of(*v)).collect();
+    pub fn marginal<S: Semiring>(&self, retained: &[usize]) -> Table {
+        let sizes: Vec<usize> = retained.iter().map(|v| self.size_of(*v)).collect();
         let mut out =
-            Table { vars: kept.to_vec(), cells: vec![S::ZERO; sizes.iter().product()], sizes };
+            Table { vars: retained.to_vec(), cells: vec![S::ZERO; sizes.iter().product()], sizes };
         let walk = Walk::new(&self.sizes, [out.strides_in(&self.vars)]);
         let sums = &mut out.cells;
         walk.run(|from, [to], n, [step]| {
@@ -140,13 +142,13 @@ impl Table {
 
     /// Sums out one variable.
     pub fn without<S: Semiring>(&self, v: usize) -> Table {
-        let kept: Vec<usize> = self.vars.iter().copied().filter(|u| *u != v).collect();
-        self.marginal::<S>(&kept)
+        let retained: Vec<usize> = self.vars.iter().copied().filter(|u| *u != v).collect();
+        self.marginal::<S>(&retained)
     }
 
     /// Maximizes over one variable, with the first maximizing state.
     pub fn best(&self, v: usize) -> (Table, Vec<u32>) {
-        let at = self.place(v).unwrap_or(0);
+        let at = self.index(v).unwrap_or(0);
         let (n, inner) = (self.sizes[at], self.sizes[at + 1..].iter().product::<usize>());
         let outer = self.cells.len() / (n * inner);
         let mut cells = vec![f64::NEG_INFINITY; outer * inner];
@@ -171,7 +173,7 @@ impl Table {
 
     /// Sets all cells to zero in which a variable is not in the given state.
     pub fn observe<S: Semiring>(&mut self, v: usize, state: usize) {
-        let Some(at) = self.place(v) else { return };
+        let Some(at) = self.index(v) else { return };
         let (n, inner) = (self.sizes[at], self.sizes[at + 1..].iter().product::<usize>());
         for (k, run) in self.cells.chunks_exact_mut(inner).enumerate() {
             if k % n != state {
@@ -193,18 +195,18 @@ impl Table {
         out
     }
 
-    fn place(&self, v: usize) -> Option<usize> {
+    fn index(&self, v: usize) -> Option<usize> {
         self.vars.iter().position(|u| *u == v)
     }
 
     fn size_of(&self, v: usize) -> usize {
-        self.place(v).map_or(1, |at| self.sizes[at])
+        self.index(v).map_or(1, |at| self.sizes[at])
     }
 
     /// The stride for each of some variables, zero if the table lacks it.
     fn strides_in(&self, vars: &[usize]) -> Vec<usize> {
         let mine = row_major(&self.sizes);
-        vars.iter().map(|v| self.place(*v).map_or(0, |at| mine[at])).collect()
+        vars.iter().map(|v| self.index(*v).map_or(0, |at| mine[at])).collect()
     }
 }
 
@@ -316,14 +318,14 @@ mod tests {
         let a = table(&[0, 2, 3], &[2, 3, 2]);
 
         let sums = a.marginal::<Plain>(&[0, 3]);
-        let turned = a.ordered(&[3, 0, 2]);
+        let transposed = a.ordered(&[3, 0, 2]);
         let (best, states) = a.best(2);
 
         for (x0, x3) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let column: Vec<f64> = (0..3).map(|x2| a.cells[x0 * 6 + x2 * 2 + x3]).collect();
             assert_eq!(sums.cells[x0 * 2 + x3], column.iter().sum::<f64>());
             assert_eq!(best.cells[x0 * 2 + x3], column[states[x0 * 2 + x3] as usize]);
-            assert_eq!(turned[x3 * 6 + x0 * 3..x3 * 6 + x0 * 3 + 3], column);
+            assert_eq!(transposed[x3 * 6 + x0 * 3..x3 * 6 + x0 * 3 + 3], column);
         }
     }
 }

@@ -92,10 +92,10 @@ impl FamilyCounts {
                 let k = variable.states.len();
                 let row = |row: &[f64]| {
                     let total = row.iter().sum::<f64>() + alpha * k as f64;
-                    let share = |n: &f64| {
+                    let fraction = |n: &f64| {
                         if total > 0.0 { (n + alpha) / total } else { 1.0 / k as f64 }
                     };
-                    row.iter().map(share).collect::<Vec<f64>>()
+                    row.iter().map(fraction).collect::<Vec<f64>>()
                 };
                 counts.chunks_exact(k.max(1)).flat_map(row).collect()
             })

@@ -15,7 +15,7 @@ use mercer_num::random::Random;
 use std::time::Instant;
 
 /// Distinct rows whose expected counts one task computes.
-const CHUNK: usize = 64;
+const ROWS_PER_CHUNK: usize = 64;
 
 /// How the tables are learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,9 +155,9 @@ fn largest_move(a: &Network, b: &Network, counts: &[Vec<f64>]) -> f64 {
         let (size, all) = (a.size(v), counts.iter().sum::<f64>());
         let rows = a.table(v).chunks_exact(size).zip(b.table(v).chunks_exact(size));
         for ((p, q), n) in rows.zip(counts.chunks_exact(size)) {
-            let share = if all > 0.0 { n.iter().sum::<f64>() / all } else { 0.0 };
+            let fraction = if all > 0.0 { n.iter().sum::<f64>() / all } else { 0.0 };
             let moved = p.iter().zip(q).map(|(p, q)| (p - q).abs()).fold(0.0, f64::max);
-            largest = largest.max(share * moved);
+            largest = largest.max(fraction * moved);
         }
     }
     largest
@@ -175,7 +175,7 @@ fn expect(
     let leaf = |k: usize| -> Result<(Vec<Vec<f64>>, f64)> {
         let mut counts: Vec<Vec<f64>> = shape.counts.iter().map(|c| vec![0.0; c.len()]).collect();
         let mut log_likelihood = 0.0;
-        for i in k * CHUNK..((k + 1) * CHUNK).min(n) {
+        for i in k * ROWS_PER_CHUNK..((k + 1) * ROWS_PER_CHUNK).min(n) {
             let weight = rows.weights()[i];
             if weight == 0.0 {
                 continue;
@@ -203,7 +203,7 @@ fn expect(
         a.1 += b.1;
         Ok(())
     };
-    let n_leaves = n.div_ceil(CHUNK);
+    let n_leaves = n.div_ceil(ROWS_PER_CHUNK);
     let (sum, done) = parallel::reduce(n_leaves, leaf, merge, |_| monitor.stop().is_none())?;
     Ok(sum.filter(|_| done == n_leaves))
 }

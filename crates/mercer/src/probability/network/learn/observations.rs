@@ -35,8 +35,8 @@ impl Observations {
                 let what = format!("variable `{}`", variable.name);
                 return Err(Error::Length { what, found: column.len(), expected: n });
             }
-            let stranger = |c: &&u32| **c != Self::MISSING && **c as usize >= variable.states.len();
-            if let Some(code) = column.iter().find(stranger) {
+            let unknown = |c: &&u32| **c != Self::MISSING && **c as usize >= variable.states.len();
+            if let Some(code) = column.iter().find(unknown) {
                 return Err(Error::UnknownValue {
                     variable: variable.name.clone(),
                     value: format!("code {code}"),
@@ -88,9 +88,9 @@ impl Observations {
                 continue;
             };
             let (states, found) = states_of(&column.name, &column.values, table.n_rows())?;
-            let place = |s: &String| network.state(v, s).map_or(Self::MISSING, |s| s as u32);
-            let places: Vec<u32> = states.iter().map(place).collect();
-            let known = |c: u32| places.get(c as usize).copied().unwrap_or(Self::MISSING);
+            let index = |s: &String| network.state(v, s).map_or(Self::MISSING, |s| s as u32);
+            let indices: Vec<u32> = states.iter().map(index).collect();
+            let known = |c: u32| indices.get(c as usize).copied().unwrap_or(Self::MISSING);
             codes.push(found.into_iter().map(known).collect());
         }
         Observations::new(network.variables().to_vec(), codes)

@@ -238,13 +238,13 @@ impl<'a> Climb<'a> {
         let n = self.parents.len();
         let above = self.ancestors();
         let fixed = |a: usize, b: usize| self.how.class == Some(a) || self.how.class == Some(b);
-        let room = |v: usize| self.parents[v].len() < self.how.max_parents;
+        let scratch = |v: usize| self.parents[v].len() < self.how.max_parents;
         let mut steps = Vec::new();
         for (a, above_a) in above.iter().enumerate() {
             for b in (0..n).filter(|b| *b != a && !fixed(a, *b)) {
                 if !self.parents[b].contains(&a) {
                     // An edge to an ancestor would close a cycle.
-                    if room(b) && !above_a[b] {
+                    if scratch(b) && !above_a[b] {
                         steps.push(Step::Add(a, b));
                     }
                     continue;
@@ -252,7 +252,7 @@ impl<'a> Climb<'a> {
                 steps.push(Step::Remove(a, b));
                 // The reversed edge closes a cycle if there is another path from a to b.
                 let another = self.parents[b].iter().any(|p| *p != a && above[*p][a]);
-                if room(a) && !another {
+                if scratch(a) && !another {
                     steps.push(Step::Turn(a, b));
                 }
             }

@@ -68,15 +68,15 @@ impl Accumulate for TanNb {
     type Model = TanNbModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, |batch, slots, class_weights| {
-            PairCounts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len())
+        stats.push_rows(batch, |batch, group_of_row, class_weights| {
+            PairCounts::of_rows(batch.rows(), group_of_row, batch.weights(), class_weights.len())
         })
     }
 
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
         stats.classes().check_several()?;
         let log_priors = log_priors(&self.class_prior, self.fit_prior, &stats.weights())?;
-        let (codes, counts) = stats.seen();
+        let (codes, counts) = stats.observed();
         let levels = used_levels(counts, codes.len());
         let total = stats.weights().iter().sum::<f64>();
         let parents = self.tree(counts, codes.len(), &levels, total)?;

@@ -1,9 +1,9 @@
-//! Rows learned alone, from the table to the prediction.
+//! Unsupervised learning, from the table to the prediction.
 
 use super::{Folder, example};
 
 #[test]
-fn rows_alone_tell_inliers_from_outliers() {
+fn inliers_and_outliers_are_detected() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let report = folder.output(&[
@@ -25,22 +25,22 @@ fn rows_alone_tell_inliers_from_outliers() {
         "new.csv",
         "sepal_length,sepal_width,petal_length,petal_width\n5.0,3.4,1.5,0.2\n50,-30,90,70\n",
     );
-    let said = folder.output(&["predict", "alone.mercer", "new.csv"]);
-    let lines: Vec<&str> = said.lines().collect();
+    let printed_rows = folder.output(&["predict", "alone.mercer", "new.csv"]);
+    let lines: Vec<&str> = printed_rows.lines().collect();
     assert_eq!(lines[0], "prediction,score");
-    assert!(lines[1].starts_with("inlier,") && lines[2].starts_with("outlier,-"), "{said}");
+    assert!(lines[1].starts_with("inlier,") && lines[2].starts_with("outlier,-"), "{printed_rows}");
 
     let all = folder.output(&["predict", "alone.mercer", &iris]);
     let outliers = all.lines().filter(|line| line.starts_with("outlier")).count();
     assert!((5..=16).contains(&outliers), "{outliers} of 150 rows");
-    let told = folder.output(&["predict", "alone.mercer", "new.csv", "--json"]);
-    assert!(told.starts_with("{\"prediction\":\"inlier\",\"row\":1,\"score\":"), "{told}");
+    let printed = folder.output(&["predict", "alone.mercer", "new.csv", "--json"]);
+    assert!(printed.starts_with("{\"prediction\":\"inlier\",\"row\":1,\"score\":"), "{printed}");
     let inspected = folder.output(&["inspect", "alone.mercer"]);
     assert!(inspected.contains("unsupervised: prediction, score"), "{inspected}");
 }
 
 #[test]
-fn a_target_has_no_say_where_rows_are_learned_alone() {
+fn unsupervised_estimators_ignore_a_target() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let train = |more: &[&'static str], out: &'static str| {
@@ -66,7 +66,7 @@ fn a_target_has_no_say_where_rows_are_learned_alone() {
 }
 
 #[test]
-fn rows_are_grouped_and_mapped_without_a_target() {
+fn rows_are_clustered_and_transformed_without_a_target() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     let train = |id: &str, more: &[&str]| {
@@ -81,15 +81,15 @@ fn rows_are_grouped_and_mapped_without_a_target() {
     assert!(clusters.starts_with("cluster,squared_distance\n"), "{clusters}");
     let of = |line: &str| line.split(',').next().unwrap().to_owned();
     let mut seen: Vec<String> = clusters.lines().skip(1).map(of).collect();
-    // The first flowers are all of one kind, far from the others.
+    // The first flowers all belong to one species, far from the others.
     assert!(seen[..50].iter().all(|k| *k == seen[0]) && seen[50..].iter().all(|k| *k != seen[0]));
     seen.sort();
     seen.dedup();
     assert_eq!(seen, ["0", "1", "2"]);
     assert!(components.starts_with("kernelpca0,kernelpca1\n"), "{components}");
     assert_eq!(components.lines().count(), 151);
-    let told = folder.output(&["predict", "m.mercer", &iris, "--json"]);
-    assert!(told.starts_with("{\"kernelpca0\":"), "{told}");
+    let printed = folder.output(&["predict", "m.mercer", &iris, "--json"]);
+    assert!(printed.starts_with("{\"kernelpca0\":"), "{printed}");
     let inspected = folder.output(&["inspect", "m.mercer"]);
     assert!(inspected.contains("unsupervised: kernelpca0, kernelpca1"), "{inspected}");
     let products = train("polynomial-features", &[]);

@@ -1,4 +1,4 @@
-//! Kernel machines say which rows their answers come from.
+//! Predictions of kernel methods are explained by support vectors.
 
 use super::{Folder, example};
 
@@ -11,18 +11,18 @@ fn trained(more: &[&str]) -> Folder {
 }
 
 #[test]
-fn a_class_is_told_by_support_vectors() {
-    // A map in front says nothing by itself, but rows are rows.
+fn a_class_is_explained_by_support_vectors() {
+    // A feature map has no explanation of its own, but the rows have.
     for map in [&[][..], &["--features", "nystroem:20"]] {
         let folder = trained(&[&["--target", "species", "--model", "svc"], map].concat());
         let iris = example("iris.csv");
 
-        let told = folder.output(&["explain", "m.mercer", &iris, "--row", "71"]);
+        let printed = folder.output(&["explain", "m.mercer", &iris, "--row", "71"]);
         let json = folder.json(&["explain", "m.mercer", &iris, "--row", "71", "--json"]);
 
-        assert!(told.contains("training row") && told.contains("exp(-"), "{told}");
+        assert!(printed.contains("training row") && printed.contains("exp(-"), "{printed}");
         let between = |k: usize| json["between"][k]["text"].as_str().unwrap().to_owned();
-        assert!(told.contains(&format!("{} against {}", between(0), between(1))), "{told}");
+        assert!(printed.contains(&format!("{} against {}", between(0), between(1))), "{printed}");
         let support_vectors = json["support_vectors"].as_array().unwrap();
         let terms: f64 = support_vectors.iter().map(|s| s["term"].as_f64().unwrap()).sum();
         let sum = json["intercept"].as_f64().unwrap() + terms;
@@ -31,13 +31,13 @@ fn a_class_is_told_by_support_vectors() {
 }
 
 #[test]
-fn a_number_and_a_stranger_are_told_too() {
+fn regressions_and_outliers_are_explained_by_support_vectors() {
     let iris = example("iris.csv");
     let folder = trained(&["--target", "petal_length", "--ignore", "species", "--model", "svr"]);
-    let told = folder.output(&["explain", "m.mercer", &iris]);
-    assert!(told.starts_with("petal_length = "), "{told}");
+    let printed = folder.output(&["explain", "m.mercer", &iris]);
+    assert!(printed.starts_with("petal_length = "), "{printed}");
 
     let folder = trained(&["--ignore", "species", "--model", "one-class-svm"]);
-    let told = folder.output(&["explain", "m.mercer", &iris]);
-    assert!(told.contains("lier\n"), "{told}");
+    let printed = folder.output(&["explain", "m.mercer", &iris]);
+    assert!(printed.contains("lier\n"), "{printed}");
 }
