@@ -306,7 +306,12 @@ REFUSED = {
     "smoothing nan": ([[1.0], [2.0]], [0, 1], {"var_smoothing": np.nan}, "var_smoothing"),
     "smoothing text": ([[1.0], [2.0]], [0, 1], {"var_smoothing": "big"}, "var_smoothing"),
     "prior sum": ([[1.0], [2.0]], [0, 1], {"priors": [0.5, 0.6]}, "priors.*sum 1"),
-    "prior number": ([[1.0], [2.0]], [0, 1], {"priors": [0.5, 0.3, 0.2]}, r"priors.*one prior per class \(2\)"),
+    "prior number": (
+        [[1.0], [2.0]],
+        [0, 1],
+        {"priors": [0.5, 0.3, 0.2]},
+        r"priors.*one prior per class \(2\)",
+    ),
     "variance": ([[1.0], [2.0]], [0, 1], {"variance": "both"}, 'variance.*"population", "sample"'),
     "missing label": ([[1.0], [2.0]], np.array(["a", None]), {}, "missing"),
     "measured label": ([[1.0], [2.0]], [0.25, 1.5], {}, "continuous"),

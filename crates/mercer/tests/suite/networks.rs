@@ -441,7 +441,7 @@ fn equivalent_syntax_is_read() {
         r#"network "family out" { property version 1 ; property "author {x}" ; }
         /* tables may come first,
            and the variable itself rotations slowest in them */
-        probability ( light "out" ) { table 0.6 0.05 0.4 0.95; property evidence ; }
+        probability ( light "out" ) { table 0.6 0.05 0.4 0.95; property seen ; }
         probability ( "out" ) { table 0.15 0.85; } // no commas
         variable "out" { type discrete[2] { "true" "false" }; property position = (1, 2); }
         variable light { type discrete[2] { on, off }; }"#,
