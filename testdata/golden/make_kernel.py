@@ -89,7 +89,7 @@ golden = {
         {
             "gamma": s.gamma,
             "coef0": s.coef0,
-            "places": s.indexHash_.tolist(),
+            "positions": s.indexHash_.tolist(),
             "signs": s.bitHash_.tolist(),
             "n_components": s.n_components,
             "new": s.transform(X).tolist(),

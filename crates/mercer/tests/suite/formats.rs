@@ -375,7 +375,7 @@ fn exchanged_tensors_are_refused() {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let names: Vec<String> = header.as_object().unwrap().keys().cloned().collect();
     let find = |end: &str| names.iter().find(|name| name.ends_with(end)).unwrap();
-    let (means, variances) = (find("model.means"), find("model.variances"));
+    let (means, variances) = (find("gaussian-nb.means"), find("gaussian-nb.variances"));
     assert_eq!(header[means]["shape"], header[variances]["shape"]);
     let offsets = header[means]["data_offsets"].take();
     header[means]["data_offsets"] = header[variances]["data_offsets"].take();
@@ -493,7 +493,7 @@ fn unused_tensors_are_refused() {
 #[test]
 fn inconsistent_models_are_refused() {
     let parts = Parts::of(&some_model().to_bytes().unwrap());
-    for end in ["model.means", "model.variances", "log_priors", "class_weights"] {
+    for end in ["gaussian-nb.means", "gaussian-nb.variances", "log_priors", "class_weights"] {
         let name = parts.tensors.keys().find(|name| name.ends_with(end)).unwrap().clone();
         let mut changes = vec![f64::NAN, f64::INFINITY];
         if end.ends_with("variances") || end.ends_with("weights") {
@@ -520,7 +520,7 @@ fn a_model_without_columns_is_refused() {
     parts.description["features"]["steps"] = json!([]);
     parts.description["stats"] = Value::Null;
     parts.tensors.retain(|name, _| !name.starts_with("stats") && !name.starts_with("features"));
-    for end in ["model.means", "model.variances"] {
+    for end in ["gaussian-nb.means", "gaussian-nb.variances"] {
         let (_, tensor) = parts.tensors.iter_mut().find(|(n, _)| n.ends_with(end)).unwrap();
         (tensor.shape[1], tensor.bytes) = (0, Vec::new());
     }
