@@ -161,7 +161,7 @@ def test_duplicate_entries_are_added_before_the_check_of_counts():
         ([0, 1, 2], [0, 2, 3], "row 2 has a cell at column index 2"),
         ([0, -1, 1], [0, 2, 3], "row 1 has a cell at column index -1"),
         ([0, 1, 1], [0, 3, 2], "row 2 ends before it starts"),
-        ([0, 1, 1], [0, 2, 4], "speak of 4 cells, there are 3"),
+        ([0, 1, 1], [0, 2, 4], "require 4 cells, found 3"),
         ([0, 1, 1], [-1, 2, 3], "a row offset is negative"),
         ([0, 1], [0, 2, 3], "2 column indices and 3 values"),
     ],

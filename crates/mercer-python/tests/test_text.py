@@ -80,7 +80,12 @@ READINGS = [
 ]
 
 
-@pytest.mark.parametrize("given", READINGS, ids=str)
+def options(given):
+    """The name of a case, the same in every process: functions go by their names."""
+    return ", ".join(f"{key}={getattr(value, '__name__', value)}" for key, value in given.items())
+
+
+@pytest.mark.parametrize("given", READINGS, ids=options)
 def test_counts_equal_scikit_learn(given):
     their, our = theirs.CountVectorizer(**given), ours.CountVectorizer(**given)
 
@@ -94,7 +99,7 @@ def test_counts_equal_scikit_learn(given):
         assert our_terms(text) == list(their_terms(text))
 
 
-@pytest.mark.parametrize("given", READINGS, ids=str)
+@pytest.mark.parametrize("given", READINGS, ids=options)
 def test_tfidf_equals_scikit_learn(given):
     given = {"norm": "l2", **given}
     their = theirs.TfidfVectorizer(**given).fit(TRICKY)
@@ -122,7 +127,7 @@ def test_tfidf_options_equal_scikit_learn(norm, use_idf, smooth_idf, sublinear_t
     same(ours.TfidfTransformer(**given).fit_transform(counts.toarray()), their)
 
 
-@pytest.mark.parametrize("given", READINGS[:22], ids=str)
+@pytest.mark.parametrize("given", READINGS[:22], ids=options)
 @pytest.mark.parametrize("n_features", [7, 2**20])
 @pytest.mark.parametrize("alternate_sign", [True, False])
 def test_hashing_equals_scikit_learn(given, n_features, alternate_sign):

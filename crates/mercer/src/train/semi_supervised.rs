@@ -10,6 +10,9 @@ use crate::error::Result;
 use crate::model::{Monitor, Stop};
 use mercer_num::parallel::{self, Tree};
 
+/// The expected statistics of every state, and whether the pass that sums them was stopped.
+type Expectations = (Vec<Option<ExpectedStatistics>>, Option<Stop>);
+
 impl Training<'_> {
     /// Iterates the state of all rows and one state per fold, which leaves the fold out. `more` has unlabeled rows
     /// only.
@@ -46,7 +49,7 @@ impl Training<'_> {
         classes: &Classes,
         (stream, more): (&S, Option<&S>),
         monitor: &Monitor<'_>,
-    ) -> std::result::Result<(Vec<Option<ExpectedStatistics>>, Option<Stop>), S::Error> {
+    ) -> std::result::Result<Expectations, S::Error> {
         let table_rows = self.table_rows();
         let mut trees: Vec<Tree<ExpectedStatistics>> = states.iter().map(|_| Tree::new()).collect();
         let mut stopped = None;

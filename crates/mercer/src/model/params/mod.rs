@@ -401,6 +401,7 @@ macro_rules! params {
                 use $crate::model::attributes::*;
                 &[$($attribute),*]
             };
+            #[allow(clippy::needless_update)]
             const SKLEARN: $crate::model::Sklearn = {
                 #[allow(unused_imports)]
                 use $crate::model::sklearn::*;
