@@ -7,6 +7,8 @@ STAMP := $(VENV)/.ready
 REQUIREMENTS := crates/mercer-python/requirements-test.txt
 PACKAGE := crates/mercer-python/python
 MODULE := $(PACKAGE)/mercer/_mercer.abi3.so
+# Incremental compilation makes a cold build slower, and `make test` is mostly run cold.
+export CARGO_INCREMENTAL ?= 0
 
 .PHONY: test format lint words build rust docs fresh python python-lint module generate bench deny clean
 
@@ -46,7 +48,7 @@ module: build
 	cp target/debug/lib_mercer.so $(MODULE)
 
 python: module $(STAMP)
-	PYTHONPATH=$(PACKAGE) $(PYTHON) -m pytest -q -n 2 crates/mercer-python
+	PYTHONPATH=$(PACKAGE) $(PYTHON) -m pytest -q -n 2 --durations=10 crates/mercer-python
 
 python-lint: $(STAMP)
 	$(VENV)/bin/ruff check crates/mercer-python bench tools

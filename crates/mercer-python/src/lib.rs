@@ -1,7 +1,7 @@
 //! The extension module `mercer._mercer` of the Python package.
 //!
 //! The public estimators are Python classes, generated from the catalog; they validate and convert their
-//! arguments and pass arrays to [`fitted::fit::fit`] and [`fitted::Fitted`]. Matrices are never copied.
+//! arguments and pass arrays to `fitted::fit::fit` and `fitted::Fitted`. Matrices are never copied.
 
 mod array;
 mod decision;

@@ -26,7 +26,7 @@
 //! - [`preprocess`]: from a table to a feature matrix: imputation, encoding, scaling, feature maps
 //! - [`catalog`]: the list of estimators and the enums generated from it
 //! - [`train`]: training and cross-validation from streams, out-of-core, semi-supervised
-//! - [`file`]: the model file
+//! - [`mod@file`]: the model file
 //!
 //! Learning is [`model::Fit::fit`]: parameters in, a model with its certificate out.
 //!

@@ -30,7 +30,7 @@ const ASYMMETRY: f64 = 1e-9;
 ///     vec![175.0, 178.0],
 ///     ndarray::array![[49.0, 24.5], [24.5, 49.0]],
 /// )?;
-/// A father two standard deviations above the mean has a son one above it, on average.
+/// // A father two standard deviations above the mean has a son one above it, on average.
 /// let son = heights.given(&[("father", 189.0)])?;
 /// assert_eq!((son.mean()[0], son.covariance()[[0, 0]]), (185.0, 36.75));
 /// # Ok::<(), mercer::Error>(())

@@ -1,11 +1,11 @@
 //! Numerical optimization: line searches, Newton's method, coordinate descent, sequential minimal optimization.
 //!
-//! - smooth objectives ([`objective`]): [`newton_cg`] and [`lbfgs`], with [`line_search`], [`conjugate_gradient`] and
-//!   [`preconditioner`]
-//! - L1 penalties: [`coordinate_descent`]
-//! - duals of linear models: [`dual_coordinate_descent`]
-//! - duals of kernel machines: [`smo`]
-//! - least squares: [`normal_equations`]
+//! - smooth objectives (`objective`): `newton_cg` and `lbfgs`, with `line_search`, `conjugate_gradient` and
+//!   `preconditioner`
+//! - L1 penalties: `coordinate_descent`
+//! - duals of linear models: `dual_coordinate_descent`
+//! - duals of kernel machines: `smo`
+//! - least squares: `normal_equations`
 //!
 //! Solvers see a design matrix or an objective, never an estimator.
 
