@@ -276,7 +276,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
     }
     let description: Value = serde_json::from_str(description)
         .map_err(|e| Error::File(format!("its description cannot be read ({e})")))?;
-    let tree = rebuild(description, &mut tensors)?;
+    let tree = resolve_tensors(description.into(), &mut tensors)?;
     match tensors.keys().next() {
         Some(name) => Err(Error::File(format!("tensor `{name}` is not used"))),
         None => Ok(tree),
@@ -372,21 +372,15 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// Converts the JSON to a tree with its tensors; each tensor is used once.
-fn rebuild(value: Value, tensors: &mut Tensors) -> Result<Tree> {
-    Ok(match value {
-        Value::Null => Tree::Null,
-        Value::Bool(v) => Tree::Bool(v),
-        Value::Number(n) => match n.as_i64() {
-            Some(v) => Tree::Int(v),
-            None => Tree::Float(n.as_f64().unwrap_or(f64::NAN)),
-        },
-        Value::String(v) => Tree::Text(v),
-        Value::Array(items) => {
-            Tree::List(items.into_iter().map(|item| rebuild(item, tensors)).collect::<Result<_>>()?)
+/// Replaces the references to tensors by the tensors; each tensor is used once.
+fn resolve_tensors(tree: Tree, tensors: &mut Tensors) -> Result<Tree> {
+    Ok(match tree {
+        Tree::List(items) => {
+            let items = items.into_iter().map(|item| resolve_tensors(item, tensors));
+            Tree::List(items.collect::<Result<_>>()?)
         }
-        Value::Object(fields) => match fields.get(TENSOR) {
-            Some(Value::String(name)) if fields.len() == 1 => {
+        Tree::Map(fields) => match &fields[..] {
+            [(key, Tree::Text(name))] if key == TENSOR => {
                 let Tensor { array, .. } = tensors
                     .remove(name)
                     .ok_or_else(|| Error::File(format!("tensor `{name}` is missing")))?;
@@ -395,13 +389,12 @@ fn rebuild(value: Value, tensors: &mut Tensors) -> Result<Tree> {
                     _ => Tree::Array(array),
                 }
             }
-            _ => Tree::Map(
-                fields
-                    .into_iter()
-                    .map(|(k, v)| Ok((k, rebuild(v, tensors)?)))
-                    .collect::<Result<_>>()?,
-            ),
+            _ => {
+                let fields = fields.into_iter().map(|(k, v)| Ok((k, resolve_tensors(v, tensors)?)));
+                Tree::Map(fields.collect::<Result<_>>()?)
+            }
         },
+        leaf => leaf,
     })
 }
 

@@ -175,7 +175,7 @@ impl KernelExpansion {
     /// The same with another center.
     pub(crate) fn kernel_rows_around<T: Float>(&self, center: &[f64]) -> Result<KernelRows<T>> {
         if self.function.kernel == Kernel::Precomputed {
-            // Only the positions are asked for, never what the vectors' own values are.
+            // Only the indices of the vectors are used, not their values.
             let none = Matrix::zeros((self.support.len(), 0));
             let rows = Rows::from(&none);
             return Ok(KernelRows::all(

@@ -95,7 +95,7 @@ struct Told {
 
 pub fn run(args: Estimate, session: &Session) -> Result<()> {
     let level = args.level;
-    let told = match args.of {
+    let summary = match args.of {
         Of::Beta { successes, failures, prior } => beta(successes, failures, &prior, level)?,
         Of::Dirichlet { counts, prior } => dirichlet(&counts, prior, level)?,
         Of::Normal { values, noise: Some(noise), prior } => {
@@ -105,19 +105,19 @@ pub fn run(args: Estimate, session: &Session) -> Result<()> {
         Of::Gamma { counts, prior } => gamma(&counts, &prior, level)?,
     };
     if session.json {
-        let next = told.next.map_or(Value::Null, |i| json!(i));
+        let next = summary.next.map_or(Value::Null, |i| json!(i));
         return session.print_json(&json!({
-            "prior": told.prior, "posterior": told.posterior, "estimates": told.rows,
+            "prior": summary.prior, "posterior": summary.posterior, "estimates": summary.rows,
             "next_value": next,
         }));
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "prior      {}\nposterior  {}\n", told.prior, told.posterior)?;
+    writeln!(out, "prior      {}\nposterior  {}\n", summary.prior, summary.posterior)?;
     let percent = format!("{}% interval", short(100.0 * level));
     let mut rows = table(&["", "maximum likelihood", "MAP", "posterior mean", &percent]);
     align_right(&mut rows, &[1, 2, 3, 4]);
     let some = |x: Option<f64>| x.map_or_else(|| "none".to_owned(), short);
-    for row in &told.rows {
+    for row in &summary.rows {
         rows.add_row([
             row.parameter.clone(),
             some(row.maximum_likelihood),
@@ -127,7 +127,7 @@ pub fn run(args: Estimate, session: &Session) -> Result<()> {
         ]);
     }
     writeln!(out, "{rows}")?;
-    if let Some(next) = told.next {
+    if let Some(next) = summary.next {
         let (low, high) = (short(next.low), short(next.high));
         writeln!(out, "\nThe next value lies in {low} to {high} with P = {}", short(level))?;
     }

@@ -196,20 +196,20 @@ fn tell(args: &Learn, session: &Session, learned: &Learned, out: &std::path::Pat
             "saved": out,
         }));
     }
-    let mut words = stdout().lock();
+    let mut stdout = stdout().lock();
     for v in 0..network.len() {
         let parents: Vec<String> = network.parents(v).iter().map(name).collect();
         let given = if parents.is_empty() { String::new() } else { " | ".to_owned() };
-        writeln!(words, "P({}{given}{})", name(&v), parents.join(", "))?;
+        writeln!(stdout, "P({}{given}{})", name(&v), parents.join(", "))?;
     }
-    writeln!(words, "{} free parameters", network.n_free_parameters())?;
+    writeln!(stdout, "{} free parameters", network.n_free_parameters())?;
     if let Some(search) = &learned.search {
-        writeln!(words, "arrows: {search}")?;
+        writeln!(stdout, "structure: {search}")?;
     }
-    writeln!(words, "tables: {}", learned.fitted.certificate)?;
-    writeln!(words, "saved {}", out.display())?;
+    writeln!(stdout, "tables: {}", learned.fitted.certificate)?;
+    writeln!(stdout, "saved {}", out.display())?;
     if let Some(path) = &args.draw {
-        writeln!(words, "saved {}", path.display())?;
+        writeln!(stdout, "saved {}", path.display())?;
     }
     Ok(())
 }

@@ -129,10 +129,10 @@ fn separation(
     let place = |name: &String| network.variable(name);
     let (a, b) = (place(&args.separated[0])?, place(&args.separated[1])?);
     let given = args.given.iter().map(place).collect::<mercer::Result<Vec<_>>>()?;
-    let told = d_separation(network, a, b, &given)?;
+    let separation = d_separation(network, a, b, &given)?;
     let name = |v: &usize| network.variables()[*v].name.clone();
     if session.json {
-        let answer = match &told {
+        let answer = match &separation {
             Separation::Separated { blocked } => json!({
                 "separated": true,
                 "blocked": blocked.iter().map(|path| json!({
@@ -154,7 +154,7 @@ fn separation(
         false => format!(" given {}", args.given.join(", ")),
     };
     let (a, b) = (&args.separated[0], &args.separated[1]);
-    match &told {
+    match &separation {
         Separation::Separated { blocked } => {
             writeln!(out, "{a} and {b} are independent{known}")?;
             for path in blocked {
