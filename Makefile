@@ -23,25 +23,27 @@ format:
 words:
 	python3 tools/check_words.py
 
+## With all formats, and as installed by default.
 lint:
+	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 ## One build with one set of features, so that tests, command line and Python module share every artifact.
 build:
-	cargo build --workspace --all-targets --locked
+	cargo build --workspace --all-targets --all-features --locked
 
 rust: build
-	cargo test --workspace --locked
+	cargo test --workspace --all-features --locked
 
 ## The files made from the catalog are what they would be if made now.
 fresh: build
 	target/debug/mercer generate --check
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --locked --quiet
 
-generate:
-	cargo run --locked --quiet -- generate
+generate: build
+	target/debug/mercer generate
 
 ## The Python module, from the same build, next to the package it belongs to.
 module: build

@@ -283,11 +283,13 @@ impl ColumnSummary {
     }
 
     /// Collects the spelling of a value of a typed format, if it is needed.
+    #[cfg(feature = "all-formats")]
     pub fn spelled(&mut self, text: &[u8], line: u64, request: &ProfileRequest) -> Fallible {
         if self.levels.always { self.levels.add(text, line, request) } else { Ok(()) }
     }
 
     /// Whether every value must be spelled.
+    #[cfg(feature = "all-formats")]
     pub fn wants_spelling(&self) -> bool {
         self.levels.always
     }

@@ -72,6 +72,19 @@ pub enum Error {
         /// What speaks against a text file.
         found: String,
     },
+    /// A format that this build does not read.
+    #[error(
+        "{file}: this build of mercer does not read {format}; {remedy}, or build mercer with \
+         `--features all-formats`"
+    )]
+    NotBuilt {
+        /// Which file.
+        file: String,
+        /// Its format or compression.
+        format: String,
+        /// What to do with the file instead.
+        remedy: String,
+    },
     /// A format that contradicts itself.
     #[error("{file} is not whole or not {format}: {why}")]
     Damaged {
@@ -264,6 +277,13 @@ impl Error {
             _ => {}
         }
         self
+    }
+
+    /// A format that needs the feature `all-formats`.
+    #[cfg(not(feature = "all-formats"))]
+    pub(crate) fn not_built(file: &str, format: impl fmt::Display, remedy: &str) -> Error {
+        let (format, remedy) = (format.to_string(), remedy.to_owned());
+        Error::NotBuilt { file: file.to_owned(), format, remedy }
     }
 
     /// Names a column that is not there, with what is and what may have been meant.

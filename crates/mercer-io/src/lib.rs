@@ -10,14 +10,18 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "all-formats")]
 mod arrow;
+#[cfg(feature = "all-formats")]
 mod arrow_check;
+#[cfg(feature = "all-formats")]
 mod arrow_values;
 mod block;
 mod catch_panic;
 mod cell_cache;
 mod cells;
 mod column_summary;
+#[cfg(feature = "all-formats")]
 mod columnar;
 mod csv;
 mod decoder;
@@ -29,6 +33,7 @@ mod missing;
 mod number;
 mod open;
 mod options;
+#[cfg(feature = "all-formats")]
 mod parquet;
 mod pipeline;
 mod profile;

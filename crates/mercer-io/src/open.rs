@@ -77,6 +77,11 @@ impl Input {
         let unpacked: Box<dyn Read + Send> = match self.compression {
             Compression::None => return Ok(Box::new(counted)),
             Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(counted)),
+            #[cfg(not(feature = "all-formats"))]
+            Compression::Zstd => {
+                return Err(Error::not_built(&self.name, "zstd", "decompress it with `zstd -d`"));
+            }
+            #[cfg(feature = "all-formats")]
             Compression::Zstd => {
                 Box::new(zstd::stream::read::Decoder::new(counted).map_err(|e| self.failed(e))?)
             }
@@ -110,6 +115,7 @@ impl Input {
     }
 
     /// The same input with the compression undone into a temporary file, for formats that seek.
+    #[cfg(feature = "all-formats")]
     pub fn unpacked(self, limits: &Limits) -> Result<Input> {
         if self.compression == Compression::None {
             return Ok(self);
@@ -120,6 +126,7 @@ impl Input {
     }
 
     /// A reader that seeks, for formats that need it; not through compression.
+    #[cfg(feature = "all-formats")]
     pub fn seeker(&self, progress: &Arc<AtomicU64>) -> Counted {
         Counted { inner: Cursor::new(&self.file, self.size), progress: Arc::clone(progress) }
     }

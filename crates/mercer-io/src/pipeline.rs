@@ -59,6 +59,11 @@ pub(crate) type Blocks<'a, B> = Box<dyn Iterator<Item = Result<B>> + 'a>;
 pub(crate) struct Pass<'a> {
     pub block_size: usize,
     pub record_bytes: usize,
+    /// The columns to decode; formats with columns of their own read no others.
+    #[cfg_attr(
+        not(feature = "all-formats"),
+        expect(dead_code, reason = "read by columnar formats")
+    )]
     pub decoder: Option<&'a Decoder<'a>>,
     /// Bytes read from disk so far.
     pub progress: Arc<AtomicU64>,

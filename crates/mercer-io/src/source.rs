@@ -1,5 +1,6 @@
 //! An opened input, which the interfaces profile, read and stream.
 
+#[cfg(feature = "all-formats")]
 use crate::arrow::Arrow;
 use crate::cell_cache::CachedBlock;
 use crate::cells::Chunker;
@@ -11,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::jsonl::JsonLines;
 use crate::open::{Compression, Input};
 use crate::options::{Format, Options};
+#[cfg(feature = "all-formats")]
 use crate::parquet::Parquet;
 use crate::pipeline::{self, Pass, Reader, waves};
 use crate::profile::ProfileBuilder;
@@ -44,7 +46,9 @@ enum Opened {
     Csv(Csv),
     JsonLines(JsonLines),
     Svmlight(Svmlight),
+    #[cfg(feature = "all-formats")]
     Parquet(Parquet),
+    #[cfg(feature = "all-formats")]
     Arrow(Arrow),
     Documents(Documents, Format),
 }
@@ -56,7 +60,9 @@ macro_rules! with_reader {
             Opened::Csv($reader) => $call,
             Opened::JsonLines($reader) => $call,
             Opened::Svmlight($reader) => $call,
+            #[cfg(feature = "all-formats")]
             Opened::Parquet($reader) => $call,
+            #[cfg(feature = "all-formats")]
             Opened::Arrow($reader) => $call,
             Opened::Documents($reader, _) => $call,
         }
@@ -102,8 +108,15 @@ impl Source {
             Format::Csv => Opened::Csv(Csv::open(input, options, preset)?),
             Format::JsonLines => Opened::JsonLines(JsonLines::open(input)?),
             Format::Svmlight => Opened::Svmlight(Svmlight::open(input, options)?),
+            #[cfg(feature = "all-formats")]
             Format::Parquet => Opened::Parquet(Parquet::open(input.unpacked(limits)?, limits)?),
+            #[cfg(feature = "all-formats")]
             Format::Arrow => Opened::Arrow(Arrow::open(input.unpacked(limits)?, limits)?),
+            #[cfg(not(feature = "all-formats"))]
+            Format::Parquet | Format::Arrow => {
+                let remedy = "write the table as CSV";
+                return Err(Error::not_built(&name, format, remedy));
+            }
             Format::Text | Format::Mail | Format::Mailbox | Format::Lines => {
                 Opened::Documents(Documents::in_file(input, format, options), format)
             }
@@ -167,7 +180,9 @@ impl Source {
             Opened::Csv(_) => Format::Csv,
             Opened::JsonLines(_) => Format::JsonLines,
             Opened::Svmlight(_) => Format::Svmlight,
+            #[cfg(feature = "all-formats")]
             Opened::Parquet(_) => Format::Parquet,
+            #[cfg(feature = "all-formats")]
             Opened::Arrow(_) => Format::Arrow,
             Opened::Documents(_, format) => format,
         }
@@ -372,6 +387,7 @@ impl Source {
     fn no_rows(&self) -> Error {
         let found = match &self.format {
             Opened::Csv(_) if self.options.header => "a header",
+            #[cfg(feature = "all-formats")]
             Opened::Parquet(_) | Opened::Arrow(_) => "a schema",
             _ => "empty lines",
         };
