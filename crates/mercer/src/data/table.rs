@@ -4,7 +4,7 @@ use super::{Schema, TokenCounts};
 use crate::error::{Error, Result};
 use mercer_num::Sparse;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -293,8 +293,17 @@ impl Table {
     /// # Errors
     /// The first column that is missing or has the wrong kind.
     pub fn columns_of(&self, schema: &Schema) -> Result<Vec<&Column>> {
-        let find = |name: &str| self.column(name);
-        schema.fields.iter().map(|field| field.check(find(&field.name))).collect()
+        // A search per column would be quadratic in their number; mostly the order is the same.
+        let mut by_name: Option<HashMap<&str, &Column>> = None;
+        let mut find = |i: usize, name: &str| match self.columns.get(i) {
+            Some(column) if column.name == name => Some(column),
+            _ => {
+                let columns = || self.columns.iter().map(|c| (c.name.as_str(), c)).collect();
+                by_name.get_or_insert_with(columns).get(name).copied()
+            }
+        };
+        let fields = schema.fields.iter().enumerate();
+        fields.map(|(i, field)| field.check(find(i, &field.name))).collect()
     }
 
     /// Appends the rows of `other`, which has the same columns in the same order.
