@@ -10,6 +10,8 @@
 //! that the same model gives the same bytes. Everything is checked on reading: sizes, shapes and bounds, the hash, and
 //! finally the consistency of the model. A file contains no executable code.
 
+mod atomic;
+
 use crate::error::{Error, Result};
 use crate::model::tree::{Array, Numbers, Tree};
 use safetensors::tensor::{Dtype, SafeTensors};
@@ -21,6 +23,8 @@ use std::path::Path;
 
 /// The format version that this build writes. It reads all versions up to it.
 pub const VERSION: u32 = 1;
+/// The beginning of the header.
+const BEGINNING: &str = "{\"__metadata__\":{\"format\":\"mercer\"";
 const MAX_HEADER: usize = 16 << 20;
 /// The number of hexadecimal characters of a hash.
 const HASH_LENGTH: usize = 64;
@@ -83,6 +87,11 @@ pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
     Ok(file.bytes)
 }
 
+/// Whether bytes are the beginning of a model file.
+pub fn is_model(head: &[u8]) -> bool {
+    head.get(8..).is_some_and(|head| head.starts_with(BEGINNING.as_bytes()))
+}
+
 /// Writes a tree to a file atomically. The hash of a large model takes as long as writing it, so it is computed at the
 /// same time and written last.
 ///
@@ -90,7 +99,7 @@ pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
 /// If the header is too large, or the operating system fails.
 pub fn save_tree(path: &Path, tree: Tree) -> Result<()> {
     let file = UnhashedFile::new(tree)?;
-    save_with(path, |out| {
+    atomic::replace(path, |out| {
         let (written, hash) = rayon::join(|| out.write_all(&file.bytes), || file.hash());
         written?;
         out.seek(SeekFrom::Start(file.hash_offset as u64))?;
@@ -127,9 +136,7 @@ impl UnhashedFile {
                 tensor.array.shape,
             );
         }
-        let before = format!(
-            "{{\"__metadata__\":{{\"format\":\"mercer\",\"version\":\"{VERSION}\",\"sha256\":\""
-        );
+        let before = format!("{BEGINNING},\"version\":\"{VERSION}\",\"sha256\":\"");
         let after = format!("\",\"description\":{}}}{infos}}}", quoted(&description));
         // The format requires that tensors start at a multiple of eight bytes.
         let length = (before.len() + HASH_LENGTH + after.len()).next_multiple_of(8);
@@ -288,42 +295,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
 /// # Errors
 /// If the operating system fails.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    save_with(path, |out| out.write_all(bytes))
-}
-
-fn save_with(
-    path: &Path,
-    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
-) -> Result<()> {
-    let refuse =
-        |e: std::io::Error| Error::System { path: path.display().to_string(), why: e.to_string() };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file =
-        tempfile::Builder::new().prefix(".mercer-").tempfile_in(folder).map_err(refuse)?;
-    write(file.as_file_mut()).map_err(refuse)?;
-    file.as_file().sync_all().map_err(refuse)?;
-    set_default_permissions(file.as_file()).map_err(refuse)?;
-    file.persist(path).map_err(|e| refuse(e.error))?;
-    // Sync the folder, so that the rename survives a power failure; not every system supports it.
-    if let Ok(folder) = std::fs::File::open(folder) {
-        folder.sync_all().ok();
-    }
-    Ok(())
-}
-
-/// Temporary files are private; a saved file gets the permissions of any other new file.
-#[cfg(unix)]
-fn set_default_permissions(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn set_default_permissions(_: &std::fs::File) -> std::io::Result<()> {
-    Ok(())
+    atomic::replace(path, |out| out.write_all(bytes))
 }
 
 /// Writes the tree as JSON; arrays are moved to tensors, named by their paths.
