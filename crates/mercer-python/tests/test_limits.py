@@ -7,15 +7,20 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer.exceptions import TimeLimitWarning
+from mercer.kernel_ridge import KernelRidge
+from mercer.linear_model import LogisticRegression, SGDClassifier
 from mercer.naive_bayes import GaussianNB
-from mercer.svm import SVC
+from mercer.neural_network import MLPClassifier
+from mercer.svm import SVC, LinearSVC, NuSVC
 
 #: Rows of many gigabytes without their memory: overlapping windows of one vector.
 ENDLESS = """
@@ -199,3 +204,48 @@ def test_infinite_value_in_a_later_block_is_named_by_its_row():
     for ask in [model.predict, model.log_density, lambda X: GaussianNB().fit(X, y)]:
         with pytest.raises(ValueError, match="row 60001, column 8: found inf"):
             ask(X)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SVC(max_iter=1),
+        NuSVC(max_iter=1),
+        LinearSVC(max_iter=1),
+        LogisticRegression(max_iter=1),
+        MLPClassifier(max_iter=2),
+        SGDClassifier(max_iter=2, tol=1e-12, n_iter_no_change=5),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_fit_that_did_not_converge_warns(blobs, estimator):
+    X, y = blobs
+
+    with pytest.warns(ConvergenceWarning, match="NOT CONVERGED"):
+        estimator.fit(X, y)
+
+    assert estimator.certificate_["status"] == "iteration-limit"
+    assert not estimator.certificate_["converged"]
+
+
+def test_requested_epochs_of_a_stochastic_fit_do_not_warn(blobs):
+    X, y = blobs
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SGDClassifier(max_iter=2, tol=None).fit(X, y)
+        model.partial_fit(X, y)
+
+    # Two epochs are not evidence of an optimum.
+    assert model.certificate_["status"] == "stopping-rule"
+
+
+def test_ill_conditioned_kernel_ridge_is_not_called_exact():
+    # The squares of an offset of 1000 use up the digits of a polynomial kernel matrix.
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3)) + 1000
+    y = X[:, 0] - 1000 + 0.1 * random.normal(size=60)
+    model = KernelRidge(alpha=1e-3, kernel="poly", degree=2, gamma=1 / (3 * X.var()), coef0=1)
+
+    with pytest.warns(ConvergenceWarning, match="ill-conditioned"):
+        model.fit(X, y)

@@ -203,9 +203,13 @@ pub fn compared(rows: &[crate::commands::Compared]) -> Result<()> {
     let figure = |x: Option<f64>| x.map_or("none".to_owned(), |x| format!("{x:.4}"));
     for row in rows {
         let seconds = format!("{:.3}", row.seconds);
+        let model = match row.certificate.status.is_converged() {
+            true => row.model.to_owned(),
+            false => format!("{} (not converged)", row.model),
+        };
         if let Some(scores) = &row.regression {
             out.add_row([
-                row.model.to_owned(),
+                model,
                 figure(Some(scores.r_squared)),
                 short(scores.rmse),
                 short(scores.mae),
@@ -214,7 +218,7 @@ pub fn compared(rows: &[crate::commands::Compared]) -> Result<()> {
         } else if let Some(scores) = &row.cross_validation {
             let accuracy = scores.accuracy;
             out.add_row([
-                row.model.to_owned(),
+                model,
                 figure(Some(accuracy.value)),
                 format!("{:.4} to {:.4}", accuracy.low, accuracy.high),
                 figure(Some(scores.macro_f1)),
@@ -223,7 +227,7 @@ pub fn compared(rows: &[crate::commands::Compared]) -> Result<()> {
                 seconds,
             ]);
         } else {
-            out.add_row([row.model.to_owned(), "not scored".to_owned()]);
+            out.add_row([model, "not scored".to_owned()]);
         }
     }
     writeln!(io::stdout(), "{out}")?;

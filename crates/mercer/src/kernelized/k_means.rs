@@ -98,9 +98,9 @@ impl Fit for KernelKMeans {
         if best.increased {
             how += ", stopped where the inertia would have increased: the kernel is indefinite on these rows";
         }
-        let (inertia, violation) = (best.inertia, best.violation);
+        let (inertia, violation, converged) = (best.inertia, best.violation, best.converged);
         let model = KernelKMeansModel::of(best, &problem, &unique)?;
-        let certificate = Certificate::iterative(true, stopped)
+        let certificate = Certificate::iterative(converged, stopped)
             .objective("sum of squared distances", inertia)
             .violation("largest excess distance of a row to its own mean", violation)
             .note(how)

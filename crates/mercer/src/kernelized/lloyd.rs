@@ -40,6 +40,8 @@ pub(super) struct Clustering {
     pub violation: f64,
     pub iterations: u64,
     pub stopped: Option<Stop>,
+    /// Whether the labels are stable or the objective decreased by less than the tolerance.
+    pub converged: bool,
     /// Whether the objective increased, which only an indefinite kernel does.
     pub increased: bool,
 }
@@ -74,7 +76,8 @@ impl ClusteringProblem<'_> {
                 let best = best.expect("an increase follows an earlier iteration");
                 return Clustering { increased, iterations: iteration, ..best };
             }
-            let moved = labels != nearest;
+            let small_step = before.is_some_and(|before| before - inertia <= params.tol * scale);
+            let converged = labels == nearest || small_step;
             let stopped = monitor.stop();
             best = Some(Clustering {
                 labels: labels.clone(),
@@ -83,11 +86,11 @@ impl ClusteringProblem<'_> {
                 violation,
                 iterations: iteration,
                 stopped,
+                converged,
                 increased: false,
             });
             report(iteration);
-            let converged = before.is_some_and(|before| before - inertia <= params.tol * scale);
-            if !moved || converged || stopped.is_some() {
+            if converged || stopped.is_some() {
                 break;
             }
             labels = nearest;

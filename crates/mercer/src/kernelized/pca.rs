@@ -133,7 +133,7 @@ impl Fit for KernelPca {
         let scale = found.values.first().copied().unwrap_or(1.0);
         let certificate = match whole {
             true => Certificate::closed_form().stopped_by(cut),
-            false => Certificate::iterative(true, cut).iterations(1),
+            false => Certificate::iterative(found.settled(), cut).iterations(1),
         };
         let mut certificate = certificate
             .violation("largest |Kv − λv|, relative", residual / scale)

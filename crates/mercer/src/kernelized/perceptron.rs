@@ -192,7 +192,7 @@ impl KernelPerceptron {
         if dropped > 0 {
             note += &format!(", {dropped} support vectors removed because of the budget");
         }
-        Certificate::iterative(true, stopped)
+        Certificate::iterative(separates, stopped)
             .objective("total mistakes", mistakes.iter().sum::<u64>() as f64)
             .violation("fraction of mistakes in the last epoch", mistake_rate)
             .note(note)

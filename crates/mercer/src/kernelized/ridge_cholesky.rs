@@ -19,15 +19,20 @@ use mercer_num::linalg::{
 use ndarray::ArrayView2;
 
 /// Maximum number of rows for which an indefinite matrix is solved by its eigendecomposition.
-const MOST_APART: usize = 3000;
+const MAX_EIGENDECOMPOSITION_ROWS: usize = 3000;
 /// Relative residual above which the solution is refined.
-const REFINED: f64 = 1e-13;
+const REFINEMENT_THRESHOLD: f64 = 1e-13;
 /// Largest relative residual that is accepted from a factor in single precision.
-const ENOUGH: f64 = 1e-11;
+const MAX_SINGLE_RESIDUAL: f64 = 1e-11;
+/// Relative residual above which the solution is not exact up to rounding.
+const MAX_RESIDUAL: f64 = 1e-6;
+/// The note for such a solution.
+const ILL_CONDITIONED: &str =
+    "the equations are ill-conditioned: center and scale the columns, or increase `alpha`";
 /// Maximum number of refinements with a factor in single precision.
-const SOLVES: usize = 4;
+const MAX_REFINEMENTS: usize = 4;
 /// Relative tolerance and maximum number of iterations of each refinement.
-const DIGITS: (f64, u64) = (1e-7, 20);
+const REFINEMENT_STOPPING_RULE: (f64, u64) = (1e-7, 20);
 
 /// Solves by a factorization of the full matrix, in single precision if that is accurate enough.
 pub(super) fn solve_by_cholesky(
@@ -117,7 +122,9 @@ impl System<'_> {
         let n = self.ridge.len();
         let mut cells: Vec<f32> = self.matrix();
         let mut stopped = None;
-        let how = cholesky_in_place(&mut cells, n, |done| told(done, n, &mut stopped, monitor));
+        let how = cholesky_in_place(&mut cells, n, |done| {
+            report_progress(done, n, &mut stopped, monitor)
+        });
         let Some(m) = n_factored(how, n)? else { return Ok(None) };
         let l = part(&cells, n, m);
         let solve = |r: &[f64]| -> Vec<f64> {
@@ -130,15 +137,15 @@ impl System<'_> {
         };
         let mut coefficients = vec![vec![0.0; m]; self.targets.len()];
         let mut rounds = 0;
-        for _ in 0..SOLVES {
-            let misses = self.misses(&coefficients);
-            if self.violation(&misses) <= REFINED {
+        for _ in 0..MAX_REFINEMENTS {
+            let residuals = self.residuals(&coefficients);
+            if self.violation(&residuals) <= REFINEMENT_THRESHOLD {
                 break;
             }
             // Time that is up is not asked for again: what is factored is soon solved.
-            let (tol, most) = DIGITS;
+            let (tol, most) = REFINEMENT_STOPPING_RULE;
             let product = |v: &[Vec<f64>]| Some(self.times(v));
-            let step = conjugate_gradient(&misses, product, solve, tol, most, &Monitor::quiet());
+            let step = conjugate_gradient(&residuals, product, solve, tol, most, &Monitor::quiet());
             rounds += step.iterations;
             for (c, d) in coefficients.iter_mut().zip(&step.x) {
                 c.iter_mut().zip(d).for_each(|(c, d)| *c += d);
@@ -147,7 +154,7 @@ impl System<'_> {
         let certificate = self.certificate(&coefficients).condition(condition(l)).note(format!(
             "Cholesky factor in single precision, {rounds} conjugate gradient iterations"
         ));
-        let enough = certificate.violation.as_ref().is_some_and(|v| v.value <= ENOUGH);
+        let enough = certificate.violation.as_ref().is_some_and(|v| v.value <= MAX_SINGLE_RESIDUAL);
         let scale = self.scale(&coefficients, &weights[..m]);
         let answer = Answer {
             scale,
@@ -162,7 +169,9 @@ impl System<'_> {
         let n = self.ridge.len();
         let mut factor: Vec<f64> = self.matrix();
         let mut stopped = None;
-        let how = cholesky_in_place(&mut factor, n, |done| told(done, n, &mut stopped, monitor));
+        let how = cholesky_in_place(&mut factor, n, |done| {
+            report_progress(done, n, &mut stopped, monitor)
+        });
         let Some(m) = n_factored(how, n)? else { return self.apart(params) };
         let l = part(&factor, n, m);
         let solve = |b: &[f64]| -> Vec<f64> {
@@ -172,12 +181,12 @@ impl System<'_> {
             x
         };
         let mut coefficients: Vec<Vec<f64>> = self.targets.iter().map(|y| solve(&y[..m])).collect();
-        let misses = self.misses(&coefficients);
-        if self.violation(&misses) > REFINED {
-            let better: Vec<Vec<f64>> = (coefficients.iter().zip(&misses))
+        let residuals = self.residuals(&coefficients);
+        if self.violation(&residuals) > REFINEMENT_THRESHOLD {
+            let better: Vec<Vec<f64>> = (coefficients.iter().zip(&residuals))
                 .map(|(c, r)| c.iter().zip(solve(r)).map(|(c, d)| c + d).collect())
                 .collect();
-            if self.violation(&self.misses(&better)) < self.violation(&misses) {
+            if self.violation(&self.residuals(&better)) < self.violation(&residuals) {
                 coefficients = better;
             }
         }
@@ -189,7 +198,7 @@ impl System<'_> {
         let n = self.ridge.len();
         let matrix: Vec<f64> = self.matrix();
         let view = part(&matrix, n, n);
-        let eigen = (n <= MOST_APART).then(|| SymmetricEigen::of(view)).flatten();
+        let eigen = (n <= MAX_EIGENDECOMPOSITION_ROWS).then(|| SymmetricEigen::of(view)).flatten();
         let Some(eigen) = eigen else {
             return Err(Error::Parameter {
                 name: "alpha".into(),
@@ -224,7 +233,7 @@ impl System<'_> {
     }
 
     /// `y − (K + diag(ridge)) c`.
-    fn misses(&self, coefficients: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    fn residuals(&self, coefficients: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let made = self.times(coefficients);
         let off =
             |(y, made): (&Vec<f64>, Vec<f64>)| y.iter().zip(made).map(|(y, m)| y - m).collect();
@@ -232,24 +241,27 @@ impl System<'_> {
     }
 
     /// The largest residual, relative to the targets.
-    fn violation(&self, misses: &[Vec<f64>]) -> f64 {
+    fn violation(&self, residuals: &[Vec<f64>]) -> f64 {
         let of = |(y, r): (&Vec<f64>, &Vec<f64>)| {
             largest(r) / largest(&y[..r.len()]).max(f64::MIN_POSITIVE)
         };
-        self.targets.iter().zip(misses).map(of).fold(0.0f64, f64::max)
+        self.targets.iter().zip(residuals).map(of).fold(0.0f64, f64::max)
     }
 
     fn certificate(&self, coefficients: &[Vec<f64>]) -> Certificate {
-        let violation = self.violation(&self.misses(coefficients));
-        Certificate::closed_form()
-            .violation("largest relative residual of the equations", violation)
+        let violation = self.violation(&self.residuals(coefficients));
+        let certificate = match violation <= MAX_RESIDUAL {
+            true => Certificate::closed_form(),
+            false => Certificate::iterative(false, None).iterations(1).note(ILL_CONDITIONED),
+        };
+        certificate.violation("largest relative residual of the equations", violation)
     }
 
     /// `yᵀG⁻¹y / Σw`, of all targets together.
     fn scale(&self, coefficients: &[Vec<f64>], weights: &[f64]) -> f64 {
-        let told =
+        let product =
             |(y, c): (&Vec<f64>, &Vec<f64>)| y.iter().zip(c).map(|(y, c)| y * c).sum::<f64>();
-        let sum: f64 = self.targets.iter().zip(coefficients).map(told).sum();
+        let sum: f64 = self.targets.iter().zip(coefficients).map(product).sum();
         sum / weights.iter().sum::<f64>() / self.targets.len() as f64
     }
 }
@@ -265,7 +277,12 @@ fn n_factored(how: CholeskyProgress, n: usize) -> Result<Option<usize>> {
 }
 
 /// Reports the progress of a factorization; whether to continue.
-fn told(done: usize, n: usize, stopped: &mut Option<Stop>, monitor: &Monitor<'_>) -> bool {
+fn report_progress(
+    done: usize,
+    n: usize,
+    stopped: &mut Option<Stop>,
+    monitor: &Monitor<'_>,
+) -> bool {
     monitor.report(done as u64, Some(n as u64));
     *stopped = monitor.stop();
     stopped.is_none()

@@ -181,6 +181,7 @@ struct PathPoint {
     model: LogisticRegressionModel,
     score: f64,
     iterations: u64,
+    converged: bool,
 }
 
 impl Fit for LogisticRegressionCv {
@@ -285,8 +286,9 @@ fn mean_of_best(
         chosen.iter().map(|index| f(*index)).sum::<f64>() / chosen.len() as f64
     };
     let points = chosen.iter().enumerate().map(|(f, (r, c))| &paths[f * ratios.len() + r][*c]);
+    let converged = points.clone().all(|point| point.converged);
     let model = LogisticRegressionModel::mean(points.map(|point| &point.model));
-    let certificate = Certificate::iterative(true, None);
+    let certificate = Certificate::iterative(converged, None);
     let fitted = Fitted { model, certificate };
     (fitted, mean(&|(_, c)| strengths[c]), mean(&|(r, _)| ratios[r]))
 }
@@ -359,8 +361,10 @@ impl LogisticRegressionCv {
                 return Err(Error::Stopped);
             }
             let score = self.score(&fitted.model, data, codes, &held_out_weights)?;
-            let iterations = fitted.certificate.iterations;
-            path.push(PathPoint { model: fitted.model, score, iterations });
+            let Fitted { model, certificate } = fitted;
+            let (iterations, converged) =
+                (certificate.iterations, certificate.status.is_converged());
+            path.push(PathPoint { model, score, iterations, converged });
             let done = progress.done.fetch_add(1, Ordering::Relaxed) + 1;
             progress.monitor.report(done, Some(progress.total));
         }

@@ -105,6 +105,9 @@ pub enum Status {
     Sampled,
     /// The measured violation or duality gap is within the tolerance.
     Converged,
+    /// The stopping rule of a stochastic method was met: the requested epochs, or no further improvement of the loss.
+    /// It says nothing about the distance to the optimum.
+    StoppingRule,
     /// The iteration limit was reached, or rounding allowed no further progress.
     IterationLimit,
     /// The time limit was reached; the model is the best so far.
@@ -116,7 +119,10 @@ pub enum Status {
 impl Status {
     /// Whether the solution is what the method promises.
     pub fn is_converged(self) -> bool {
-        matches!(self, Status::ClosedForm | Status::Sampled | Status::Converged)
+        match self {
+            Status::ClosedForm | Status::Sampled | Status::Converged | Status::StoppingRule => true,
+            Status::IterationLimit | Status::TimeLimit | Status::Interrupted => false,
+        }
     }
 }
 
@@ -126,6 +132,7 @@ impl fmt::Display for Status {
             Status::ClosedForm => "closed form, exact up to rounding",
             Status::Sampled => "random features, reproducible from the seed",
             Status::Converged => "converged",
+            Status::StoppingRule => "stopping rule met",
             Status::IterationLimit => "NOT CONVERGED, iteration or rounding limit reached",
             Status::TimeLimit => "NOT CONVERGED, time limit reached",
             Status::Interrupted => "NOT CONVERGED, interrupted",
@@ -162,6 +169,12 @@ impl Certificate {
     /// Of an iterative solver that reached its tolerance, its limit, or a stop.
     pub fn iterative(converged: bool, stopped: Option<Stop>) -> Certificate {
         let status = if converged { Status::Converged } else { Status::IterationLimit };
+        Certificate::new(status).stopped_by(stopped)
+    }
+
+    /// Of a stochastic method that met its stopping rule, reached its limit of epochs, or was stopped.
+    pub fn stochastic(rule_met: bool, stopped: Option<Stop>) -> Certificate {
+        let status = if rule_met { Status::StoppingRule } else { Status::IterationLimit };
         Certificate::new(status).stopped_by(stopped)
     }
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from .. import _mercer, rows
@@ -269,7 +270,7 @@ class Estimator(BaseEstimator):
         return self._set_fitted(fitted, n_rows(matrix))
 
     def _set_fitted(self, fitted: _mercer.Fitted, n_samples: int) -> Self:
-        """Stores a model, then raises the interrupt or warns of the time limit that ended its fit."""
+        """Stores a model, then raises the interrupt that ended its fit, or warns if it did not converge."""
         self._fitted = fitted
         certificate = fitted.certificate if fitted.ready else {}
         try:
@@ -285,6 +286,8 @@ class Estimator(BaseEstimator):
                 TimeLimitWarning,
                 stacklevel=3,
             )
+        elif not certificate.get("converged", True):
+            warnings.warn(certificate["text"], ConvergenceWarning, stacklevel=3)
         return self
 
 

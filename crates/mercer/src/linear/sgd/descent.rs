@@ -133,6 +133,11 @@ impl SgdResult {
     pub fn fitted(&self) -> &LinearWeights {
         self.average.as_ref().unwrap_or(&self.weights)
     }
+
+    /// Whether the stopping rule was met: no further improvement, or all epochs if only these were requested.
+    pub fn met_rule(&self, options: &SgdOptions) -> bool {
+        options.tol.is_none() || self.converged || options.max_epochs <= 1
+    }
 }
 
 /// The state of one subproblem.

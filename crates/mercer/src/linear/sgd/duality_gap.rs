@@ -28,8 +28,7 @@ pub(crate) fn certificate(
     let mut scores = vec![0.0; data.design.n_rows() * m];
     data.design.scores(&cells, m, &mut scores);
     let mut how = format!("{} updates", result.updates.iter().sum::<u64>());
-    let converged = options.tol.is_none() || result.converged || options.max_epochs <= 1;
-    let certificate = Certificate::iterative(converged, result.stopped);
+    let certificate = Certificate::stochastic(result.met_rule(options), result.stopped);
     if options.loss.is_perceptron() {
         let mistakes: u64 = result.mistakes.iter().sum();
         if let Some(text) = separated(options, data, result, weights, &scores) {

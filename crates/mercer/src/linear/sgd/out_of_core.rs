@@ -84,8 +84,6 @@ impl OutOfCoreSgd {
             self.descent.end_epoch(&self.options, None, stopped)?;
         }
         let result = self.descent.finish(stopped);
-        let converged =
-            self.options.tol.is_none() || result.converged || self.options.max_epochs <= 1;
         let objective = if self.options.loss.is_perceptron() {
             ("mistakes in the last epoch", result.mistakes.iter().sum::<u64>() as f64)
         } else if self.options.step_size.rate.is_passive_aggressive() {
@@ -93,7 +91,7 @@ impl OutOfCoreSgd {
         } else {
             ("penalized mean loss of the last epoch", result.value)
         };
-        let certificate = Certificate::iterative(converged, stopped)
+        let certificate = Certificate::stochastic(result.met_rule(&self.options), stopped)
             .objective(objective.0, objective.1)
             .note(format!("{} updates", result.updates.iter().sum::<u64>()))
             .note("rows were read in blocks, in the order of the file")
