@@ -6,7 +6,9 @@ use anstream::{eprintln, stderr};
 use indicatif::{ProgressBar, ProgressStyle};
 use mercer::model::Monitor;
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,6 +22,7 @@ const SAVING_PERIOD: Duration = Duration::from_secs(20);
 pub struct Session {
     pub json: bool,
     quiet: bool,
+    force: bool,
     pub memory: Option<u64>,
     time_limit: Option<Duration>,
     cancel: Arc<AtomicBool>,
@@ -45,6 +48,7 @@ impl Session {
         let session = Session {
             json: common.json,
             quiet: common.quiet,
+            force: common.force,
             memory: common.memory,
             time_limit: common.time_limit,
             cancel,
@@ -90,6 +94,29 @@ impl Session {
     /// After Ctrl-C, waits for the model to be saved.
     pub fn save_on_interrupt(&self) {
         self.saves_on_interrupt.store(true, Ordering::Relaxed);
+    }
+
+    /// Refuses to replace a file that Mercer does not write, such as the training data, without `--force`.
+    pub fn check_output(&self, path: &Path) -> Result<()> {
+        if self.force || !path.is_file() {
+            return Ok(());
+        }
+        let mut head = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut head));
+        let text = String::from_utf8_lossy(&head).to_lowercase();
+        let beginnings = ["<!doctype html", "<svg", "<?xml", "network "];
+        let replaceable = head.is_empty()
+            || mercer::file::is_model(&head)
+            || head.starts_with(b"\x89PNG")
+            || beginnings.iter().any(|beginning| text.starts_with(beginning));
+        if read.is_ok() && replaceable {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!(
+            "{} exists and is no model, report or plot; choose another name, or replace it with \
+             `--force`",
+            path.display()
+        )))
     }
 
     /// A progress bar on a terminal; hidden elsewhere.

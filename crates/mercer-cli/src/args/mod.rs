@@ -47,6 +47,9 @@ pub struct Common {
     /// Print errors only
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Replace existing files even if they are no models, reports or plots
+    #[arg(long, global = true)]
+    pub force: bool,
     /// Number of threads; 0 uses every core. Results do not depend on it
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub threads: usize,

@@ -34,6 +34,7 @@ pub struct Compared {
 }
 
 pub fn run(args: Compare, session: &Session) -> Result<()> {
+    args.plot.as_deref().map_or(Ok(()), |path| session.check_output(path))?;
     let estimators = estimators(&args)?;
     let regression = estimators[0].card().can(Capability::Regressor);
     let source = input::open(&args.data, &args.reading, args.target.as_deref(), session)?;

@@ -15,6 +15,7 @@ pub fn run(args: Decide, session: &Session) -> Result<()> {
             "pass --cost, --reject or --prior to store a decision rule, or --forget to remove it";
         return Err(Failure::Usage(why.into()));
     }
+    session.check_output(&args.out)?;
     let mut model = input::load(&args.model)?;
     let classes = input::classes(&model)?;
     if args.forget {

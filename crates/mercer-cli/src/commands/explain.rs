@@ -241,6 +241,7 @@ fn write_page(
         let log_odds = |j: usize| log_odds(text.first + j);
         spans.push(highlight(&text.text, &text.step.analyzer, feature, log_odds)?);
     }
+    session.check_output(path)?;
     let page = html::highlighted_page(page, &spans)?;
     mercer::file::save(path, page.as_bytes())
         .map_err(Failure::model(&path.display().to_string()))?;

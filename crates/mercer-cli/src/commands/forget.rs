@@ -9,6 +9,7 @@ use mercer::train::{Task, Training, train};
 use serde_json::json;
 
 pub fn run(args: Forget, session: &Session) -> Result<()> {
+    session.check_output(&args.out)?;
     let model = input::load(&args.model)?;
     let regression = model.fitted.model.as_model().regressor().is_some();
     let classes = if regression { Classes::default() } else { input::classes(&model)? };

@@ -26,6 +26,7 @@ const OUTLIER_FRACTION: f64 = 0.01;
 pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     if let Some(path) = &args.plot {
+        session.check_output(path)?;
         return plot_model(&model, path, &args, session);
     }
     if session.json {

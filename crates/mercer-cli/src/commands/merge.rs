@@ -7,6 +7,7 @@ use crate::session::Session;
 use serde_json::json;
 
 pub fn run(args: Merge, session: &Session) -> Result<()> {
+    session.check_output(&args.out)?;
     let mut models = args.models.iter();
     let first = models.next().ok_or_else(|| Failure::Usage("pass at least two models".into()))?;
     let mut merged = input::load(first)?;

@@ -23,6 +23,8 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if args.keep_best {
         session.save_on_interrupt();
     }
+    session.check_output(&model_path(&args))?;
+    report_path(&args).map_or(Ok(()), |path| session.check_output(&path))?;
     let text = args.texts.iter().map(|name| (name.clone(), Kind::Text));
     args.reading.columns.extend(text);
     let like = args.like.as_deref().map(input::load).transpose()?;
@@ -257,8 +259,9 @@ pub(super) fn finish(
     if session.interrupted() {
         return Err(Failure::Interrupted { saved: true });
     }
-    if args.strict && trained.fitted.certificate.stopped().is_some() {
-        return Err(Failure::NotConverged(format!("{}", trained.fitted.certificate)));
+    let certificate = &trained.fitted.certificate;
+    if args.strict && !certificate.status.is_converged() {
+        return Err(Failure::NotConverged(certificate.to_string()));
     }
     Ok(())
 }

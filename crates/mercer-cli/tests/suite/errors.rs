@@ -199,3 +199,52 @@ fn a_cell_unsuitable_for_the_estimator_is_named_with_row_column_and_remedy() {
     contains_all(&gap, &["t.csv", "row 2", "`b`", "missing", "impute"]);
     contains_all(&negative, &["t.csv", "row 2", "`b`", "-4", "--ignore b"]);
 }
+
+#[test]
+fn a_fit_that_did_not_converge_fails_with_strict_and_is_marked() {
+    let iris = example("iris.csv");
+    let estimators =
+        ["svc", "nu-svc", "linear-svc", "logistic", "mlp", "kernel-perceptron", "kernel-k-means"];
+    for model in estimators {
+        let folder = Folder::new();
+        let target = match model {
+            "kernel-k-means" => ["--ignore", "species"],
+            _ => ["--target", "species"],
+        };
+        let run = ["train", &iris, "--model", model, "--set", "max_iter=1", "--folds", "0"];
+        let run = [&run[..], &target, &["--out", "m.mercer"]].concat();
+
+        let why = folder.failure(&[&run[..], &["--strict"]].concat(), 6);
+        let printed = folder.output(&run);
+
+        assert!(why.contains("NOT CONVERGED"), "{model}: {why}");
+        assert!(printed.contains("NOT CONVERGED"), "{model}: {printed}");
+    }
+    let folder = Folder::new();
+    let compare = ["compare", &iris, "--target", "species", "--models", "svc,lda"];
+    let printed = folder.output(&[&compare[..], &["--set", "svc.max_iter=1"]].concat());
+    assert!(printed.contains("svc (not converged)"), "{printed}");
+    assert!(!printed.contains("lda (not converged)"), "{printed}");
+}
+
+#[test]
+fn an_output_never_replaces_the_data() {
+    let folder = Folder::new();
+    let iris = std::fs::read_to_string(example("iris.csv")).unwrap();
+    folder.write("iris.csv", &iris);
+    let train = ["train", "iris.csv", "--target", "species", "--folds", "0"];
+
+    let model = folder.failure(&[&train[..], &["--out", "iris.csv"]].concat(), 2);
+    let report = folder.failure(&[&train[..], &["--report", "iris.csv"]].concat(), 2);
+    folder.output(&train);
+    let plot = folder.failure(&["inspect", "iris.mercer", "--plot", "iris.csv"], 2);
+
+    for why in [model, report, plot] {
+        assert!(why.contains("iris.csv exists") && why.contains("--force"), "{why}");
+    }
+    assert_eq!(std::fs::read_to_string(folder.path("iris.csv")).unwrap(), iris);
+    // Models and reports are replaced by newer ones, and anything with --force.
+    folder.output(&train);
+    folder.output(&[&train[..], &["--out", "iris.csv", "--force"]].concat());
+    assert_ne!(std::fs::read(folder.path("iris.csv")).unwrap(), iris.as_bytes());
+}

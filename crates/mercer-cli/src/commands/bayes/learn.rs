@@ -93,6 +93,10 @@ pub enum By {
 }
 
 pub fn run(args: Learn, session: &Session) -> Result<()> {
+    let out = args.out.clone().unwrap_or_else(|| default_out(&args.data));
+    for path in [Some(&out), args.draw.as_ref()].into_iter().flatten() {
+        session.check_output(path)?;
+    }
     let source = input::open(&args.data, &args.reading, None, session)?;
     let profile = input::profile(&source, session)?;
     let data = observations(&source, &profile, &args.ignore, session)?;
@@ -107,7 +111,6 @@ pub fn run(args: Learn, session: &Session) -> Result<()> {
     session.check_interrupt()?;
     let learned = learned?;
     let network = &learned.fitted.model;
-    let out = args.out.clone().unwrap_or_else(|| default_out(&args.data));
     mercer::file::save(&out, to_bif(network).as_bytes())?;
     if let Some(path) = &args.draw {
         draw(network, &Evidence::none(), path, &monitor)?;
