@@ -131,10 +131,11 @@ impl<'py> CsrMatrix<'py> {
     }
 }
 
-/// The target of a fit: class codes, regression targets, or `None`.
+/// The target of a fit: class codes, regression targets, several of them per row, or `None`.
 pub enum Target<'py> {
     Classes(PyReadonlyArray1<'py, u32>),
     Regression(PyReadonlyArray1<'py, f64>),
+    MultiOutput(PyReadonlyArray2<'py, f64>),
     None,
 }
 
@@ -147,6 +148,9 @@ impl<'py> FromPyObject<'_, 'py> for Target<'py> {
         }
         if let Ok(y) = y.extract::<PyReadonlyArray1<'py, f64>>() {
             return Ok(Target::Regression(y));
+        }
+        if let Ok(y) = y.extract::<PyReadonlyArray2<'py, f64>>() {
+            return Ok(Target::MultiOutput(y));
         }
         Ok(Target::Classes(y.extract()?))
     }
@@ -169,6 +173,7 @@ impl Batch<'_> {
                 Dataset::classes(self.x.rows()?, codes.as_slice()?, &self.classes)
             }
             Target::Regression(y) => Dataset::regression(self.x.rows()?, y.as_slice()?),
+            Target::MultiOutput(y) => Dataset::multi_output(self.x.rows()?, y.as_array()),
             Target::None => Ok(Dataset::unlabeled(self.x.rows()?)),
         }
         .map_err(crate::error::raised)?;

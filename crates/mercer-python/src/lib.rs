@@ -51,10 +51,6 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array::are_category_codes, m)?)?;
     m.add_function(wrap_pyfunction!(table::is_free_text, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit::partial_fit, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit::fit_multi_output, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit::fit_semi_supervised, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit::fit_table, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::load, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;

@@ -10,7 +10,7 @@ use mercer::probability::network::inference::{
     JunctionTree, Posterior, Query, most_probable_explanation,
 };
 use mercer::probability::network::learn::{
-    Arrows, HillClimb, Learner, Observations, Score, Tables,
+    HillClimb, Learner, Observations, ParameterLearning, Score, StructureLearning,
 };
 use mercer::probability::network::{
     Evidence, Network, Separation, Variable, d_separation, to_dot, to_svg,
@@ -241,12 +241,12 @@ pub fn learn_network<'py>(
             PyValueError::new_err("target is None; pass the name of the class column")
         })
     };
-    let arrows = match structure {
-        "given" => Arrows::Given(parents.unwrap_or_default()),
-        "chow-liu" => Arrows::ChowLiu { root: target.unwrap_or(0) },
-        "tan" => Arrows::TreeAugmented { class: class()? },
-        "naive" => Arrows::Naive { class: class()? },
-        "search" => Arrows::Search(HillClimb {
+    let structure = match structure {
+        "given" => StructureLearning::Given(parents.unwrap_or_default()),
+        "chow-liu" => StructureLearning::ChowLiu { root: target.unwrap_or(0) },
+        "tan" => StructureLearning::TreeAugmented { class: class()? },
+        "naive" => StructureLearning::Naive { class: class()? },
+        "search" => StructureLearning::Search(HillClimb {
             score,
             max_parents,
             tabu,
@@ -259,8 +259,10 @@ pub fn learn_network<'py>(
         }
     };
     let data = observations(&columns).map_err(raised)?;
-    let learner =
-        Learner { arrows, tables: Tables { alpha, tolerance, max_rounds: max_iterations, seed } };
+    let learner = Learner {
+        structure,
+        parameters: ParameterLearning { alpha, tolerance, max_rounds: max_iterations, seed },
+    };
     let learned = work::run(py, |cancel| learner.learn(&data, &monitor(seconds, cancel)?))?;
     let tables = certificate(py, &learned.fitted.certificate)?;
     let search = learned.search.as_ref().map(|search| certificate(py, search)).transpose()?;

@@ -170,8 +170,10 @@ def test_duplicate_entries_are_added_before_the_check_of_counts():
 def test_invalid_csr_arrays_are_refused(indices, offsets, message, kind):
     parts = (np.ones(3), np.array(indices, np.int32), np.array(offsets, kind), 2)
 
+    request = MultinomialNB()._request(parts, np.array([0, 1], np.uint32), labels=[0, 1])
+
     with pytest.raises(ValueError, match=f"not a CSR matrix: .*{message}"):
-        _mercer.fit("multinomial-nb", "{}", parts, np.array([0, 1], np.uint32), [0, 1])
+        _mercer.fit(request)
 
 
 def test_missing_values_are_skipped():

@@ -27,8 +27,26 @@ Rows = NDArray[np.float64] | NDArray[np.float32] | Csr
 # of threads.
 Limits = tuple[float | None, int | None, Callable[[str], None] | None, int | None]
 
-# Class codes, or regression targets.
+# Class codes, or regression targets, one column per target if there are several.
 Target = NDArray[np.uint32] | NDArray[np.float64] | None
+
+# Unlabeled rows, their weights, and the weight of each, the tolerance and the maximum number of iterations
+# of expectation maximization.
+Unlabeled = tuple[Rows, NDArray[np.float64] | None, tuple[float, float, int]]
+
+class FitRequest(TypedDict):
+    id: str
+    params: str
+    rows: Rows | list[tuple[str, str, Any]]
+    target: Target
+    labels: list[Any]
+    weights: NDArray[np.float64] | None
+    names: list[str] | None
+    levels: list[list[str] | None] | None
+    limits: Limits | None
+    start: Fitted | None
+    partial: bool
+    unlabeled: Unlabeled | None
 
 class Card(TypedDict):
     id: str
@@ -166,63 +184,7 @@ def learn_network(
     seconds: float | None = None,
 ) -> tuple[Network, dict[str, Any], dict[str, Any] | None, list[float]]: ...
 def catalog() -> list[Card]: ...
-def fit(
-    id: str,
-    params: str,
-    x: Rows,
-    target: Target,
-    labels: list[Any],
-    weights: NDArray[np.float64] | None = None,
-    names: list[str] | None = None,
-    levels: list[list[str] | None] | None = None,
-    limits: Limits | None = None,
-    wait: bool = False,
-    start: Fitted | None = None,
-) -> Fitted: ...
-def partial_fit(
-    id: str,
-    params: str,
-    start: Fitted | None,
-    x: Rows,
-    target: Target,
-    labels: list[Any],
-    weights: NDArray[np.float64] | None = None,
-    names: list[str] | None = None,
-    limits: Limits | None = None,
-) -> Fitted: ...
-def fit_multi_output(
-    id: str,
-    params: str,
-    x: Rows,
-    targets: NDArray[np.float64],
-    weights: NDArray[np.float64] | None = None,
-    names: list[str] | None = None,
-    limits: Limits | None = None,
-) -> Fitted: ...
-def fit_table(
-    id: str,
-    params: str,
-    columns: list[tuple[str, str, Any]],
-    target: NDArray[np.uint32],
-    labels: list[Any],
-    weights: NDArray[np.float64] | None = None,
-    limits: Limits | None = None,
-    wait: bool = False,
-) -> Fitted: ...
-def fit_semi_supervised(
-    id: str,
-    params: str,
-    x: Rows,
-    target: Target,
-    labels: list[Any],
-    unlabeled: Rows,
-    em_options: tuple[float, float, int],
-    weights: NDArray[np.float64] | None = None,
-    unlabeled_weights: NDArray[np.float64] | None = None,
-    names: list[str] | None = None,
-    levels: list[list[str] | None] | None = None,
-    limits: Limits | None = None,
-) -> Fitted: ...
+def fit(request: FitRequest) -> Fitted: ...
 def from_bytes(bytes: bytes) -> Fitted: ...
 def load(path: Path) -> Fitted: ...
 def are_category_codes(x: np.ndarray) -> bool: ...

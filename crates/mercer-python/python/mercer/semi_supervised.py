@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from . import _mercer, labels, rows
 from .base import Mergeable
 from .base.inputs import check_lengths, checked_weights
-from .limits import current_limits
 
 __all__ = ["ExpectationMaximization"]
 
@@ -114,20 +113,19 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             given = np.array(given.tolist())
         codes, classes = labels.encode(given)
         weights = checked_weights(sample_weight, labeled)
-        fitted = _mercer.fit_semi_supervised(
-            model._id,
-            model._params(),
+        unlabeled = (
+            _selected(matrix, ~labeled),
+            None if weights is None else np.ascontiguousarray(weights[~labeled]),
+            (float(self.weight), float(self.tol), int(self.max_iter)),
+        )
+        request = model._request(
             _selected(matrix, labeled),
             codes,
-            labels.to_python(classes),
-            _selected(matrix, ~labeled),
-            (float(self.weight), float(self.tol), int(self.max_iter)),
-            None if weights is None else np.ascontiguousarray(weights[labeled]),
-            None if weights is None else np.ascontiguousarray(weights[~labeled]),
-            model._names(),
-            model._levels,
-            current_limits(),
+            labels=labels.to_python(classes),
+            weights=None if weights is None else np.ascontiguousarray(weights[labeled]),
+            unlabeled=unlabeled,
         )
+        fitted = _mercer.fit(request)
         model.classes_ = classes
         model._classes_grow = False
         self.estimator_ = model._set_fitted(fitted, len(labeled))

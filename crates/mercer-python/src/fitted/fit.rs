@@ -6,226 +6,208 @@ use super::state::{State, Statistics};
 use crate::array::{self, Batch, Matrix, Target};
 use crate::error::raised;
 use crate::limits::{LimitArguments, Limits};
-use crate::table;
+use crate::table::{self, Column};
 use crate::work;
+use mercer::Result;
 use mercer::catalog::Estimator;
-use mercer::data::Dataset;
+use mercer::data::{ColumnDescription, Dataset, Table};
+use mercer::model::Monitor;
 use mercer::preprocess::{CategoryEncoding, Features, Recipe};
 use mercer::train::{EmOptions, Trained};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Instant;
 
-/// Fits an estimator to rows.
-///
-/// `params` is a JSON object. `target` has regression targets, or codes of the classes in `labels`. `levels`
-/// has the levels of the categorical columns. The fit starts from the model of `start`, if given. With `wait`,
-/// the statistics of too few rows for a model are stored until more rows are observed. A fit that Ctrl-C ended
-/// returns the model of that moment; `Fitted.raise_interrupt` then raises the interrupt.
-#[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, limits=None, wait=false, start=None))]
-#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
-pub fn fit<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    x: Matrix<'py>,
+/// What a fit is given: a dictionary of Python with these keys.
+pub struct FitRequest<'py> {
+    /// The id of the estimator in the catalog.
+    id: String,
+    /// The parameters, a JSON object.
+    params: String,
+    rows: Input<'py>,
     target: Target<'py>,
-    labels: &Bound<'py, PyList>,
+    /// The classes, in the order of the codes in `target`.
+    labels: Bound<'py, PyList>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    /// The names of the columns of a matrix.
     names: Option<Vec<String>>,
+    /// The levels of the categorical columns of a matrix.
     levels: Option<Vec<Option<Vec<String>>>>,
     limits: Option<LimitArguments>,
-    wait: bool,
+    /// The model that the fit starts from.
     start: Option<Bound<'py, Fitted>>,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
-    let start = start.as_ref().map(|start| start.get().trained()).transpose()?;
-    let columns = column_descriptions(&estimator, &features);
-    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
-    let data = batch.dataset()?;
-    let limits = Limits::new(limits)?;
-    let (state, interrupt) = work::run_interruptible(py, limits.n_threads, |cancel| {
-        let start_time = Instant::now();
-        let monitor = limits.monitor(cancel);
-        if estimator.no_rows().is_none() {
-            let fitted = match start {
-                Some(start) => estimator.fit_from(&start.fitted.model, &data, &monitor)?,
-                None => estimator.fit(&data, &monitor)?,
+    /// Whether more rows may follow: the statistics of too few rows for a model are stored, and an online estimator
+    /// makes one epoch.
+    partial: bool,
+    unlabeled: Option<Unlabeled<'py>>,
+}
+
+impl<'py> FromPyObject<'_, 'py> for FitRequest<'py> {
+    type Error = PyErr;
+
+    // Not derived: a derived implementation turns the error of a field into a `TypeError`.
+    fn extract(request: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(FitRequest {
+            id: request.get_item("id")?.extract()?,
+            params: request.get_item("params")?.extract()?,
+            rows: request.get_item("rows")?.extract()?,
+            target: request.get_item("target")?.extract()?,
+            labels: request.get_item("labels")?.extract()?,
+            weights: request.get_item("weights")?.extract()?,
+            names: request.get_item("names")?.extract()?,
+            levels: request.get_item("levels")?.extract()?,
+            limits: request.get_item("limits")?.extract()?,
+            start: request.get_item("start")?.extract()?,
+            partial: request.get_item("partial")?.extract()?,
+            unlabeled: request.get_item("unlabeled")?.extract()?,
+        })
+    }
+}
+
+/// The rows of a fit.
+enum Input<'py> {
+    Matrix(Matrix<'py>),
+    /// A table with text columns, whose terms become columns.
+    Table(Vec<Column<'py>>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Input<'py> {
+    type Error = PyErr;
+
+    fn extract(rows: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match rows.is_instance_of::<PyList>() {
+            true => rows.extract().map(Input::Table),
+            false => rows.extract().map(Input::Matrix),
+        }
+    }
+}
+
+/// Unlabeled rows, their weights, and the weight of each, the tolerance and the maximum number of iterations of
+/// expectation maximization.
+#[derive(FromPyObject)]
+struct Unlabeled<'py>(Matrix<'py>, Option<PyReadonlyArray1<'py, f64>>, (f64, f64, u64));
+
+impl Unlabeled<'_> {
+    fn dataset<'a>(&'a self, columns: &'a [ColumnDescription]) -> PyResult<Dataset<'a>> {
+        let mut data = Dataset::unlabeled(self.0.rows()?);
+        if !columns.is_empty() {
+            data = data.with_descriptions(columns).map_err(raised)?;
+        }
+        match &self.1 {
+            Some(weights) => data.weighted(weights.as_slice()?).map_err(raised),
+            None => Ok(data),
+        }
+    }
+
+    fn options(&self) -> EmOptions {
+        let (weight, tolerance, max_iterations) = self.2;
+        EmOptions { weight, tolerance, max_iterations }
+    }
+}
+
+/// Fits an estimator. A fit that Ctrl-C ended returns the model of that moment; `Fitted.raise_interrupt` then raises
+/// the interrupt.
+#[pyfunction]
+pub fn fit<'py>(py: Python<'py>, request: FitRequest<'py>) -> PyResult<Fitted> {
+    let FitRequest { id, params, rows, target, labels, weights, names, levels, .. } = request;
+    let estimator = with_params(Estimator::from_id(&id).map_err(raised)?, &params)?;
+    let classes = array::classes(&labels)?;
+    let start = request.start.as_ref().map(|start| start.get().trained()).transpose()?;
+    let partial = request.partial;
+    let limits = Limits::new(request.limits)?;
+    let (state, interrupt) = match rows {
+        Input::Table(columns) => {
+            let table = table::read(columns)?;
+            let Target::Classes(codes) = &target else {
+                return Err(PyValueError::new_err("a table with text columns needs classes"));
             };
-            return Ok(State::ready(Trained::new(estimator, features, fitted, None)));
+            let codes = codes.as_slice()?;
+            let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+            work::run_interruptible(py, limits.n_threads, |cancel| {
+                let monitor = limits.monitor(cancel);
+                let features = table_features(&estimator, &table, &monitor)?;
+                let encoded = features.encode(&table, None)?;
+                let columns = features.descriptions();
+                let data = Dataset::classes(encoded.rows(), codes, &classes)?;
+                let data = data.with_descriptions(&columns)?;
+                let data = match weights {
+                    Some(weights) => data.weighted(weights)?,
+                    None => data,
+                };
+                from_statistics(estimator, features, &data, partial, &monitor)
+            })?
         }
-        let part = estimator.gather(&data, &monitor)?;
-        let statistics = Statistics { estimator, features, stats: part.stats, rows: part.rows };
-        match statistics.finish(part.stopped, start_time, &monitor)? {
-            State::Waiting(_, why) if !wait => Err(why),
-            state => Ok(state),
+        Input::Matrix(x) => {
+            let features = match start {
+                Some(start) if partial => start.features.clone(),
+                _ => features(names, levels, x.n_columns()?, x.is_sparse())?,
+            };
+            let columns = column_descriptions(&estimator, &features);
+            let batch = Batch { x, target, classes, weights, columns };
+            let data = batch.dataset()?;
+            let multi_output = matches!(batch.target, Target::MultiOutput(_));
+            let unlabeled = request.unlabeled.as_ref();
+            let unlabeled = unlabeled
+                .map(|rows| Ok::<_, PyErr>((rows.dataset(&batch.columns)?, rows.options())))
+                .transpose()?;
+            work::run_interruptible(py, limits.n_threads, |cancel| {
+                let monitor = limits.monitor(cancel);
+                if let Some((unlabeled, options)) = unlabeled {
+                    let (fitted, stats) = options.fit(&estimator, &data, &unlabeled, &monitor)?;
+                    return Ok(State::ready(Trained::new(
+                        estimator,
+                        features,
+                        fitted,
+                        Some(stats),
+                    )));
+                }
+                if estimator.no_rows().is_some() && !multi_output {
+                    return from_statistics(estimator, features, &data, partial, &monitor);
+                }
+                let fitted = match start {
+                    start if partial => {
+                        estimator.partial_fit(start.map(|start| &start.fitted), &data, &monitor)?
+                    }
+                    Some(start) => estimator.fit_from(&start.fitted.model, &data, &monitor)?,
+                    None => estimator.fit(&data, &monitor)?,
+                };
+                Ok(State::ready(Trained::new(estimator, features, fitted, None)))
+            })?
         }
-    })?;
+    };
     Ok(Fitted { interrupt: Mutex::new(interrupt), ..Fitted::of(state) })
 }
 
-/// Continues the fit of an online estimator with one epoch over more rows, from the model of `start` or from
-/// the initial weights; the other arguments are those of `fit`.
-#[pyfunction]
-#[pyo3(signature = (id, params, start, x, target, labels, weights=None, names=None, limits=None))]
-#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
-pub fn partial_fit<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    start: Option<Bound<'py, Fitted>>,
-    x: Matrix<'py>,
-    target: Target<'py>,
-    labels: &Bound<'py, PyList>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    names: Option<Vec<String>>,
-    limits: Option<LimitArguments>,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let start = start.as_ref().map(|start| start.get().trained()).transpose()?;
-    let features = match start {
-        Some(start) => start.features.clone(),
-        None => features(names, None, x.n_columns()?, x.is_sparse())?,
-    };
-    let columns = Arc::default();
-    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
-    let data = batch.dataset()?;
-    let limits = Limits::new(limits)?;
-    let trained = work::run_by(py, limits.n_threads, |cancel| {
-        let fitted = start.map(|start| &start.fitted);
-        let fitted = estimator.learn_on(fitted, &data, &limits.monitor(cancel))?;
-        Ok(Trained::new(estimator, features, fitted, None))
-    })?;
-    Ok(Fitted::of(State::ready(trained)))
+/// The fitted preprocessing of a table with text columns.
+fn table_features(estimator: &Estimator, table: &Table, monitor: &Monitor<'_>) -> Result<Features> {
+    let (features, _) = Features::plan_for(
+        &table::schema(table),
+        None,
+        CategoryEncoding::Auto,
+        estimator.card().reads(),
+    )?;
+    features.fit(&Recipe::default(), table, monitor)
 }
 
-/// Fits a regression with several targets, one column of `targets` each; the other arguments are those of
-/// `fit`.
-#[pyfunction]
-#[pyo3(signature = (id, params, x, targets, weights=None, names=None, limits=None))]
-#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
-pub fn fit_multi_output<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    x: Matrix<'py>,
-    targets: PyReadonlyArray2<'py, f64>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    names: Option<Vec<String>>,
-    limits: Option<LimitArguments>,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let features = features(names, None, x.n_columns()?, x.is_sparse())?;
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let rows = x.rows()?;
-    let targets = targets.as_array();
-    let limits = Limits::new(limits)?;
-    let trained = work::run_by(py, limits.n_threads, |cancel| {
-        let data = Dataset::multi_output(rows, targets)?;
-        let data = match weights {
-            Some(weights) => data.weighted(weights)?,
-            None => data,
-        };
-        let fitted = estimator.fit(&data, &limits.monitor(cancel))?;
-        Ok(Trained::new(estimator, features, fitted, None))
-    })?;
-    Ok(Fitted::of(State::ready(trained)))
-}
-
-/// Fits a classifier to a table with text columns, whose terms become columns; the other arguments are those
-/// of `fit`.
-#[pyfunction]
-#[pyo3(signature = (id, params, columns, target, labels, weights=None, limits=None, wait=false))]
-#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
-pub fn fit_table<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    columns: Vec<table::Column<'py>>,
-    target: PyReadonlyArray1<'py, u32>,
-    labels: &Bound<'py, PyList>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    limits: Option<LimitArguments>,
-    wait: bool,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let table = table::read(columns)?;
-    let classes = array::classes(labels)?;
-    let codes = target.as_slice()?;
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let limits = Limits::new(limits)?;
-    let state = work::run_by(py, limits.n_threads, |cancel| {
-        let start = Instant::now();
-        let monitor = limits.monitor(cancel);
-        let schema = table::schema(&table);
-        let reads = estimator.card().reads();
-        let (features, _) = Features::plan_for(&schema, None, CategoryEncoding::Auto, reads)?;
-        let features = features.fit(&Recipe::default(), &table, &monitor)?;
-        let encoded = features.encode(&table, None)?;
-        let columns = features.descriptions();
-        let mut data =
-            Dataset::classes(encoded.rows(), codes, &classes)?.with_descriptions(&columns)?;
-        if let Some(weights) = weights {
-            data = data.weighted(weights)?;
-        }
-        let part = estimator.gather(&data, &monitor)?;
-        let statistics = Statistics { estimator, features, stats: part.stats, rows: part.rows };
-        match statistics.finish(part.stopped, start, &monitor)? {
-            State::Waiting(_, why) if !wait => Err(why),
-            state => Ok(state),
-        }
-    })?;
-    Ok(Fitted::of(state))
-}
-
-/// Fits a classifier to labeled and unlabeled rows by expectation maximization. `em_options` are the weight of
-/// an unlabeled row, the tolerance and the maximum number of iterations; the other arguments are those of `fit`.
-#[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, unlabeled, em_options, weights=None, unlabeled_weights=None, names=None, levels=None, limits=None))]
-#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
-pub fn fit_semi_supervised<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    x: Matrix<'py>,
-    target: Target<'py>,
-    labels: &Bound<'py, PyList>,
-    unlabeled: Matrix<'py>,
-    em_options: (f64, f64, u64),
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    unlabeled_weights: Option<PyReadonlyArray1<'py, f64>>,
-    names: Option<Vec<String>>,
-    levels: Option<Vec<Option<Vec<String>>>>,
-    limits: Option<LimitArguments>,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
-    let columns = column_descriptions(&estimator, &features);
-    let descriptions = Arc::clone(&columns);
-    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
-    let data = batch.dataset()?;
-    let mut unlabeled_data = Dataset::unlabeled(unlabeled.rows()?);
-    if !descriptions.is_empty() {
-        unlabeled_data = unlabeled_data.with_descriptions(&descriptions).map_err(raised)?;
+/// The model of the statistics of the rows; if `partial`, the statistics of too few rows for a model are stored.
+fn from_statistics(
+    estimator: Estimator,
+    features: Features,
+    data: &Dataset<'_>,
+    partial: bool,
+    monitor: &Monitor<'_>,
+) -> Result<State> {
+    let start = Instant::now();
+    let part = estimator.gather(data, monitor)?;
+    let statistics = Statistics { estimator, features, stats: part.stats, rows: part.rows };
+    match statistics.finish(part.stopped, start, monitor)? {
+        State::Waiting(_, why) if !partial => Err(why),
+        state => Ok(state),
     }
-    if let Some(weights) = &unlabeled_weights {
-        unlabeled_data = unlabeled_data.weighted(weights.as_slice()?).map_err(raised)?;
-    }
-    let (weight, tolerance, max_iterations) = em_options;
-    let options = EmOptions { weight, tolerance, max_iterations };
-    let limits = Limits::new(limits)?;
-    let trained = work::run_by(py, limits.n_threads, |cancel| {
-        let (fitted, stats) =
-            options.fit(&estimator, &data, &unlabeled_data, &limits.monitor(cancel))?;
-        Ok(Trained::new(estimator, features, fitted, Some(stats)))
-    })?;
-    Ok(Fitted::of(State::ready(trained)))
 }
 
 /// The model of the bytes of a model file.

@@ -166,7 +166,7 @@ named! {
         Transformer = "transformer":
             "It transforms rows to new features (`transform`).",
         /// Learns one row after the other and continues at any time (`partial_fit`);
-        /// see [`Fit::learn_on`](crate::model::Fit::learn_on).
+        /// see [`Fit::partial_fit`](crate::model::Fit::partial_fit).
         Online = "online":
             "It learns from one batch after the other (`partial_fit`).",
         /// Can start from an earlier model (`warm_start`); see [`Fit::fit_from`](crate::model::Fit::fit_from).

@@ -284,11 +284,11 @@ macro_rules! catalog {
             }
 
             /// Continues from a model of the same estimator with one pass over more rows; see
-            /// [`Fit::learn_on`](crate::model::Fit::learn_on).
+            /// [`Fit::partial_fit`](crate::model::Fit::partial_fit).
             ///
             /// # Errors
             /// If parameters or data are not valid, or the estimator does not learn online.
-            pub fn learn_on(
+            pub fn partial_fit(
                 &self,
                 before: Option<&Fitted<AnyModel>>,
                 data: &Dataset<'_>,
@@ -296,10 +296,10 @@ macro_rules! catalog {
             ) -> Result<Fitted<AnyModel>> {
                 let mut fitted = match (self, before.map(|before| &before.model)) {
                     $((Estimator::$P(params), None) => {
-                        Fit::learn_on(params, None, data, monitor)?.map(AnyModel::$P)
+                        Fit::partial_fit(params, None, data, monitor)?.map(AnyModel::$P)
                     }
                     (Estimator::$P(params), Some(AnyModel::$P(model))) => {
-                        Fit::learn_on(params, Some(model), data, monitor)?.map(AnyModel::$P)
+                        Fit::partial_fit(params, Some(model), data, monitor)?.map(AnyModel::$P)
                     })*
                     _ => return Err(self.unable("continue from a model of another estimator")),
                 };
@@ -313,15 +313,15 @@ macro_rules! catalog {
 
         impl Estimator {
             /// Starts a fit of rows that arrive in parts; see
-            /// [`Fit::in_parts`](crate::model::Fit::in_parts).
+            /// [`Fit::out_of_core`](crate::model::Fit::out_of_core).
             ///
             /// # Errors
             /// If parameters are not valid, or the estimator does not learn online.
-            pub fn in_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<AnyModel>> {
+            pub fn out_of_core(&self, shape: &Shape<'_>) -> Result<BoxedOutOfCoreFit<AnyModel>> {
                 match self {
                     $(Estimator::$P(params) => {
-                        let parts = Fit::in_parts(params, shape)?;
-                        Ok(Box::new(AnyParts { parts, wrap: AnyModel::$P }))
+                        let parts = Fit::out_of_core(params, shape)?;
+                        Ok(Box::new(AnyOutOfCoreFit { parts, wrap: AnyModel::$P }))
                     })*
                 }
             }

@@ -5,7 +5,7 @@ mod expand;
 mod out_of_core;
 
 pub use self::card::{Capability, Card, Input, Learns};
-use self::out_of_core::{AnyParts, AnyRounds};
+use self::out_of_core::{AnyOutOfCoreFit, AnyRounds};
 use crate::bayes::{
     BernoulliNb, BernoulliNbModel, CategoricalNb, CategoricalNbModel, ComplementNb,
     ComplementNbModel, GaussianNb, GaussianNbModel, MixedNb, MixedNbModel, MultinomialNb,
@@ -35,8 +35,8 @@ use crate::linear::{
     RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
-    Accumulate, BoxedParts, BoxedRounds, ByRounds, Fit, Fitted, Gathered, Model, Monitor, Params,
-    Shape, Statistics, Tree,
+    Accumulate, BoxedOutOfCoreFit, BoxedRounds, ByRounds, Fit, Fitted, Gathered, Model, Monitor,
+    Params, Shape, Statistics, Tree,
 };
 use crate::neural::{MlpClassifier, MlpClassifierModel, MlpRegressor, MlpRegressorModel};
 use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};

@@ -3,15 +3,17 @@
 use super::AnyModel;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::model::{BoxedParts, BoxedRounds, Fitted, InParts, Monitor, RoundSums, Rounds, Stop};
+use crate::model::{
+    BoxedOutOfCoreFit, BoxedRounds, Fitted, Monitor, OutOfCoreFit, RoundSums, Rounds, Stop,
+};
 
 /// A fit over parts of the rows whose model is wrapped as [`AnyModel`].
-pub(crate) struct AnyParts<M> {
-    pub parts: BoxedParts<M>,
+pub(crate) struct AnyOutOfCoreFit<M> {
+    pub parts: BoxedOutOfCoreFit<M>,
     pub wrap: fn(M) -> AnyModel,
 }
 
-impl<M: 'static> InParts for AnyParts<M> {
+impl<M: 'static> OutOfCoreFit for AnyOutOfCoreFit<M> {
     type Model = AnyModel;
 
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {

@@ -111,7 +111,7 @@ impl Fit for KernelPca {
         let means = center(&mut gram, &problem.weights);
         let total: f64 = gram.diagonal().iter().sum();
         let found = match whole {
-            true => taken_apart(&gram.to_full(), wanted),
+            true => eigenpairs(&gram.to_full(), wanted),
             false => top(&gram, n, wanted, monitor),
         };
         let stopped = monitor.stop();
@@ -197,7 +197,7 @@ impl Found {
     }
 }
 
-fn taken_apart(matrix: &Matrix, wanted: usize) -> Option<Found> {
+fn eigenpairs(matrix: &Matrix, wanted: usize) -> Option<Found> {
     let n = matrix.nrows();
     let eigen = SymmetricEigen::of(matrix.view())?;
     let order: Vec<usize> = (0..wanted).map(|k| n - 1 - k).collect();
@@ -341,7 +341,7 @@ mod tests {
         let problem = problem.unwrap();
         let mut gram = problem.kernel_rows().half_gram();
         center(&mut gram, &problem.weights);
-        let whole = taken_apart(&gram.to_full(), 5).unwrap();
+        let whole = eigenpairs(&gram.to_full(), 5).unwrap();
         for (found, expected) in few.eigenvalues.iter().zip(&whole.values) {
             assert!((found / expected - 1.0).abs() < 1e-10, "{found} and {expected}");
         }

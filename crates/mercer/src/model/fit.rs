@@ -37,7 +37,7 @@ pub trait Fit: Params {
     ///
     /// # Errors
     /// As [`Fit::fit`], or if the estimator does not learn online, which is the default.
-    fn learn_on(
+    fn partial_fit(
         &self,
         _before: Option<&Self::Model>,
         _data: &Dataset<'_>,
@@ -50,7 +50,7 @@ pub trait Fit: Params {
     ///
     /// # Errors
     /// If parameters are invalid, or the estimator does not learn online, which is the default.
-    fn in_parts(&self, _shape: &Shape<'_>) -> Result<BoxedParts<Self::Model>> {
+    fn out_of_core(&self, _shape: &Shape<'_>) -> Result<BoxedOutOfCoreFit<Self::Model>> {
         Err(Error::Unable { estimator: Self::NAME.into(), what: "learn out of core".into() })
     }
 }
@@ -67,7 +67,7 @@ pub struct Shape<'a> {
 }
 
 /// The state of an out-of-core fit to rows that come in parts.
-pub trait InParts: Send {
+pub trait OutOfCoreFit: Send {
     /// The fitted model.
     type Model;
 
@@ -91,7 +91,7 @@ pub trait InParts: Send {
 }
 
 /// An out-of-core fit of any estimator.
-pub type BoxedParts<M> = Box<dyn InParts<Model = M>>;
+pub type BoxedOutOfCoreFit<M> = Box<dyn OutOfCoreFit<Model = M>>;
 
 /// Sufficient statistics of rows that can be merged in any grouping.
 pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwned {

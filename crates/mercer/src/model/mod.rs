@@ -17,7 +17,9 @@ pub use capability::{
     OutlierDetector, Probabilistic, Regressor, SupportVectors, Transformer, argmax_rows,
 };
 pub use certificate::{Certificate, Fitted, Measured, Status};
-pub use fit::{Accumulate, BoxedParts, Fit, Gathered, InParts, Shape, Statistics, gather};
+pub use fit::{
+    Accumulate, BoxedOutOfCoreFit, Fit, Gathered, OutOfCoreFit, Shape, Statistics, gather,
+};
 pub use monitor::{Convergence, Monitor, Progress, Stop};
 pub(crate) use params::{AlphaParam, FitIntercept, ForceAlpha, PriorParams, Priors, RandomState};
 pub use params::{Attribute, OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set, shown};

@@ -13,7 +13,7 @@ use super::training::{Outcome, Training};
 use crate::catalog::AnyModel;
 use crate::data::{Dataset, Stream};
 use crate::error::{Error, Result};
-use crate::model::{BoxedParts, Fitted, Monitor, Shape, Stop};
+use crate::model::{BoxedOutOfCoreFit, Fitted, Monitor, Shape, Stop};
 use crate::preprocess::Encoded;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -32,7 +32,7 @@ const SORTED_BY_CLASS: &str = "warning: the rows are sorted by class, and an onl
 
 /// An online learner, or the error that ended it.
 struct Learner {
-    parts: Result<BoxedParts<AnyModel>>,
+    parts: Result<BoxedOutOfCoreFit<AnyModel>>,
     goes_on: bool,
 }
 
@@ -88,7 +88,8 @@ impl Training<'_> {
         monitor.reserve("storing weights", weights)?;
         let mut learners = Vec::with_capacity(n_learners);
         for _ in 0..n_learners {
-            learners.push(Learner { parts: Ok(self.estimator.in_parts(&shape)?), goes_on: true });
+            learners
+                .push(Learner { parts: Ok(self.estimator.out_of_core(&shape)?), goes_on: true });
         }
         let (mut stopped, mut order) = (None, Order::default());
         while stopped.is_none() && learners[0].goes_on {

@@ -10,8 +10,8 @@ use mercer::preprocess::Features;
 use mercer::probability::network::bif::from_bif;
 use mercer::probability::network::inference::{log_evidence, query};
 use mercer::probability::network::learn::{
-    Arrows, FamilyCounts, HillClimb, Learner, Observations, Score, Tables, chow_liu, fit_tables,
-    naive, tree_augmented,
+    FamilyCounts, HillClimb, Learner, Observations, ParameterLearning, Score, StructureLearning,
+    chow_liu, fit_tables, naive, tree_augmented,
 };
 use mercer::probability::network::{
     BayesNetwork, Evidence, Network, RandomNetwork, TanNb, Variable,
@@ -30,7 +30,7 @@ fn increases_to_a_fixed_point(seed: u64, alpha: f64) {
     let shape = RandomNetwork { n_variables: 5, max_states: 3, seed, ..Default::default() };
     let network = shape.draw();
     let data = drawn(&network, 60, 0.25, seed);
-    let tables = Tables { alpha, tolerance: 1e-10, max_rounds: 5000, seed: 1 };
+    let tables = ParameterLearning { alpha, tolerance: 1e-10, max_rounds: 5000, seed: 1 };
 
     let learned = fit_tables(&parents_of(&network), &data, &tables, &Monitor::quiet()).unwrap();
 
@@ -106,7 +106,8 @@ fn tables_of_many_samples_are_near_the_true_tables() {
     let data = drawn(&network, 200_000, 0.0, 1);
 
     let learned =
-        fit_tables(&parents_of(&network), &data, &Tables::default(), &Monitor::quiet()).unwrap();
+        fit_tables(&parents_of(&network), &data, &ParameterLearning::default(), &Monitor::quiet())
+            .unwrap();
 
     assert_eq!(learned.fitted.certificate.status, Status::ClosedForm);
     for v in 0..network.len() {
@@ -121,7 +122,7 @@ fn tables_are_smoothed_frequencies() {
     let variables =
         ["p", "x"].map(|name| Variable { name: name.into(), states: vec!["0".into(), "1".into()] });
     let data = Observations::new(variables.to_vec(), vec![vec![0, 0, 0], vec![0, 0, 1]]).unwrap();
-    let tables = Tables { alpha: 1.0, ..Tables::default() };
+    let tables = ParameterLearning { alpha: 1.0, ..ParameterLearning::default() };
 
     let learned = fit_tables(&[vec![], vec![0]], &data, &tables, &Monitor::quiet()).unwrap();
 
@@ -170,7 +171,8 @@ fn values_missing_at_random_hardly_change_the_tables() {
     let data = drawn(&network, 20_000, 0.2, 3);
 
     let learned =
-        fit_tables(&parents_of(&network), &data, &Tables::default(), &Monitor::quiet()).unwrap();
+        fit_tables(&parents_of(&network), &data, &ParameterLearning::default(), &Monitor::quiet())
+            .unwrap();
 
     let bronc = network.variable("bronc").unwrap();
     for (a, b) in learned.fitted.table(bronc).iter().zip(network.table(bronc)) {
@@ -184,7 +186,7 @@ fn em_does_not_depend_on_the_number_of_threads() {
     let network = RandomNetwork { n_variables: 6, ..RandomNetwork::default() }.draw();
     let data = drawn(&network, 500, 0.2, 5);
     let run = || {
-        let tables = Tables { max_rounds: 5, ..Tables::default() };
+        let tables = ParameterLearning { max_rounds: 5, ..ParameterLearning::default() };
         fit_tables(&parents_of(&network), &data, &tables, &Monitor::quiet()).unwrap().fitted.model
     };
 
@@ -203,7 +205,7 @@ fn a_stopped_fit_returns_its_last_iteration_and_is_marked() {
         flag.store(at.done >= 2, std::sync::atomic::Ordering::Relaxed);
     };
     let monitor = Monitor::quiet().on_progress(raise).cancelled_by(Arc::clone(&flag));
-    let tables = Tables { tolerance: 0.0, ..Tables::default() };
+    let tables = ParameterLearning { tolerance: 0.0, ..ParameterLearning::default() };
 
     let learned = fit_tables(&parents_of(&network), &data, &tables, &monitor).unwrap();
     let stopped = fit_tables(&parents_of(&network), &data, &tables, &monitor);
@@ -261,7 +263,7 @@ proptest! {
 
         // BIC: log-likelihood minus half a log n per free parameter.
         let bic = |parents: &[Vec<usize>]| -> Option<f64> {
-            let tables = Tables { alpha: 0.0, ..Tables::default() };
+            let tables = ParameterLearning { alpha: 0.0, ..ParameterLearning::default() };
             let learned = fit_tables(parents, &data, &tables, &Monitor::quiet()).ok()?;
             let free = learned.fitted.n_free_parameters() as f64;
             Some(learned.trace[0] - 0.5 * 200f64.ln() * free)
@@ -317,8 +319,12 @@ fn a_network_whose_only_parent_is_the_class_is_naive_bayes() {
     let bayes = TanNb::new().min_gain(100.0).fit(&rows, &Monitor::quiet()).unwrap();
     let proba = bayes.log_proba(&Rows::from(&x)).unwrap();
     // Naive Bayes does not smooth its priors; the network is given the same.
-    let smoothed =
-        fit_tables(&naive(&data, 0).unwrap(), &data, &Tables::default(), &Monitor::quiet());
+    let smoothed = fit_tables(
+        &naive(&data, 0).unwrap(),
+        &data,
+        &ParameterLearning::default(),
+        &Monitor::quiet(),
+    );
     let smoothed = smoothed.unwrap().fitted.model;
     let mut tables: Vec<Vec<f64>> = (0..6).map(|v| smoothed.table(v).to_vec()).collect();
     tables[0] = bayes.log_priors.iter().map(|p| p.exp()).collect();
@@ -354,7 +360,10 @@ fn a_search_with_a_class_keeps_its_edges() {
     let (_, _, _, data) = classes_and_rows();
     let climb = HillClimb { class: Some(0), ..HillClimb::default() };
 
-    let learner = Learner { arrows: Arrows::Search(climb), tables: Tables::default() };
+    let learner = Learner {
+        structure: StructureLearning::Search(climb),
+        parameters: ParameterLearning::default(),
+    };
     let learned = learner.learn(&data, &Monitor::quiet()).unwrap();
 
     assert!(learned.search.is_some());
@@ -465,8 +474,8 @@ fn a_model_with_a_stopped_search_can_be_saved() {
 #[test]
 fn a_network_with_a_stopped_search_has_tables() {
     let (_, _, _, data) = classes_and_rows();
-    let arrows = Arrows::Search(HillClimb::default());
-    let learner = Learner { arrows, tables: Tables::default() };
+    let structure = StructureLearning::Search(HillClimb::default());
+    let learner = Learner { structure, parameters: ParameterLearning::default() };
     let after = AfterSteps::new(2);
 
     let learned = learner.learn(&data, &after.monitor(0)).unwrap();

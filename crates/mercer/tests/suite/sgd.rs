@@ -92,7 +92,7 @@ fn unshuffled_updates_match_scikit_learn() {
             for first in (0..x.nrows()).step_by(50) {
                 let part = data.slice(first..(first + 50).min(x.nrows()));
                 fitted =
-                    Some(estimator.learn_on(fitted.as_ref(), &part, &Monitor::quiet()).unwrap());
+                    Some(estimator.partial_fit(fitted.as_ref(), &part, &Monitor::quiet()).unwrap());
             }
             fitted.unwrap()
         } else {
@@ -169,7 +169,7 @@ fn out_of_core_fits_equal_fits_in_memory() {
     each_online(|estimator, data, shape| {
         let in_memory = estimator.fit(data, &Monitor::quiet()).unwrap();
 
-        let mut learner = estimator.in_parts(shape).unwrap();
+        let mut learner = estimator.out_of_core(shape).unwrap();
         loop {
             for range in [0..7, 7..8, 8..40, 40..60] {
                 let rows: Vec<usize> = (0..range.len()).collect();
@@ -196,8 +196,8 @@ fn only_the_selected_rows_of_a_part_are_trained_on() {
     each_online(|estimator, data, shape| {
         let estimator = estimator.set("max_iter", json!(3)).unwrap();
         let even: Vec<usize> = (0..60).step_by(2).collect();
-        let mut learner = estimator.in_parts(shape).unwrap();
-        let mut expected = estimator.in_parts(shape).unwrap();
+        let mut learner = estimator.out_of_core(shape).unwrap();
+        let mut expected = estimator.out_of_core(shape).unwrap();
         for i in &even {
             expected.take(&data.slice(*i..*i + 1), &[0], &Monitor::quiet()).unwrap();
         }
@@ -215,7 +215,7 @@ fn parameters_that_need_all_rows_are_refused_out_of_core() {
     let classes = Classes::from_names(["a", "b"]);
     let layout = mercer_num::parallel::Layout::Sparse;
     let shape = Shape { classes: Some(&classes), n_columns: 2, layout };
-    let refused = |estimator: Estimator| estimator.in_parts(&shape).err().unwrap().to_string();
+    let refused = |estimator: Estimator| estimator.out_of_core(&shape).err().unwrap().to_string();
     let sgd = Estimator::from_id("sgd").unwrap();
 
     let early = refused(sgd.set("early_stopping", json!(true)).unwrap());
@@ -225,6 +225,6 @@ fn parameters_that_need_all_rows_are_refused_out_of_core() {
     assert!(early.contains("early_stopping"), "{early}");
     assert!(balanced.contains("class_weight"), "{balanced}");
     assert!(solver.contains("learn out of core"), "{solver}");
-    let mut empty = sgd.in_parts(&shape).unwrap();
+    let mut empty = sgd.out_of_core(&shape).unwrap();
     assert_eq!(empty.end_pass(), Err(Error::NoRows));
 }

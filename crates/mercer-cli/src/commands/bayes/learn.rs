@@ -10,7 +10,7 @@ use mercer::data::Schema;
 use mercer::data::{Stream, Table};
 use mercer::probability::network::bif::to_bif;
 use mercer::probability::network::learn::{
-    Arrows, HillClimb, Learned, Learner, Observations, Score, Tables,
+    HillClimb, Learned, Learner, Observations, ParameterLearning, Score, StructureLearning,
 };
 use mercer::probability::network::{Evidence, Network};
 use mercer_io::{Profile, Source};
@@ -101,8 +101,8 @@ pub fn run(args: Learn, session: &Session) -> Result<()> {
     let profile = input::profile(&source, session)?;
     let data = observations(&source, &profile, &args.ignore, session)?;
     let learner = Learner {
-        arrows: arrows(&args, &data)?,
-        tables: Tables { alpha: args.alpha, ..Tables::default() },
+        structure: structure_learning(&args, &data)?,
+        parameters: ParameterLearning { alpha: args.alpha, ..ParameterLearning::default() },
     };
     let bar = session.bar("learning");
     let monitor = session.monitor(&bar);
@@ -153,7 +153,7 @@ fn observations(
     })
 }
 
-fn arrows(args: &Learn, data: &Observations) -> Result<Arrows> {
+fn structure_learning(args: &Learn, data: &Observations) -> Result<StructureLearning> {
     let place = |name: &String| {
         let known = || data.variables().iter().map(|v| v.name.as_str()).collect::<Vec<_>>();
         let found = data.variables().iter().position(|v| v.name == *name);
@@ -167,10 +167,10 @@ fn arrows(args: &Learn, data: &Observations) -> Result<Arrows> {
         target.ok_or_else(|| Failure::Usage(missing()))
     };
     Ok(match args.structure {
-        Structure::ChowLiu => Arrows::ChowLiu { root: target.unwrap_or(0) },
-        Structure::Tan => Arrows::TreeAugmented { class: class()? },
-        Structure::Naive => Arrows::Naive { class: class()? },
-        Structure::Search => Arrows::Search(HillClimb {
+        Structure::ChowLiu => StructureLearning::ChowLiu { root: target.unwrap_or(0) },
+        Structure::Tan => StructureLearning::TreeAugmented { class: class()? },
+        Structure::Naive => StructureLearning::Naive { class: class()? },
+        Structure::Search => StructureLearning::Search(HillClimb {
             score: match args.score {
                 By::Bic => Score::Bic,
                 By::Bdeu => Score::Bdeu { sample_size: args.sample_size },

@@ -41,7 +41,9 @@ class Classifier(ClassifierMixin, Estimator):
         table = rows.text_table(X) if "mixed" in self._inputs else None
         matrix = self._rows(X, reset=True) if table is None else self._columns(table)
         codes, classes, weights = self._target(matrix, y, sample_weight)
-        fitted = self._fit_model(table, matrix, codes, classes, weights, wait=False)
+        names, start = labels.to_python(classes), self._start()
+        request = self._request(table or matrix, codes, labels=names, weights=weights, start=start)
+        fitted = _mercer.fit(request)
         self.classes_ = classes
         self._classes_grow = False
         return self._set_fitted(fitted, len(codes))
@@ -53,34 +55,6 @@ class Classifier(ClassifierMixin, Estimator):
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         return np.empty((len(table[0][2]), 0))
-
-    def _fit_model(
-        self,
-        table: rows.Columns | None,
-        matrix: np.ndarray | rows.Csr,
-        codes: np.ndarray,
-        classes: np.ndarray,
-        weights: np.ndarray | None,
-        *,
-        wait: bool,
-    ) -> _mercer.Fitted:
-        names, params, limits = labels.to_python(classes), self._params(), self._limits()
-        if table is not None:
-            return _mercer.fit_table(self._id, params, table, codes, names, weights, limits, wait)
-        columns, start = self._names(), self._start()
-        return _mercer.fit(
-            self._id,
-            params,
-            matrix,
-            codes,
-            names,
-            weights,
-            columns,
-            self._levels,
-            limits,
-            wait,
-            start,
-        )
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
@@ -126,11 +100,15 @@ class Mergeable(Classifier):
         codes, observed, weights = self._target(matrix, y, sample_weight)
         known = self._known_classes(observed, classes, first=first)
         codes = labels.recode(codes, observed, known)
+        names = labels.to_python(known)
         if first:
-            fitted = self._fit_model(table, matrix, codes, known, weights, wait=True)
+            request = self._request(
+                table or matrix, codes, labels=names, weights=weights, partial=True
+            )
+            fitted = _mercer.fit(request)
             self._classes_grow = classes is None
         else:
-            names, params, limits = labels.to_python(known), self._params(), self._limits()
+            params, limits = self._params(), self._limits()
             fitted = self._fitted.observe(params, matrix, codes, names, weights, limits)
         self.classes_ = known
         return self._set_fitted(fitted, len(codes))
@@ -230,17 +208,11 @@ class Online(Classifier):
                 f"was: {self.classes_!r}"
             )
         codes = labels.recode(codes, observed, known)
-        fitted = _mercer.partial_fit(
-            self._id,
-            self._params(),
-            None if first else self._fitted,
-            matrix,
-            codes,
-            labels.to_python(known),
-            weights,
-            self._names(),
-            self._limits(),
+        names, start = labels.to_python(known), None if first else self._fitted
+        request = self._request(
+            matrix, codes, labels=names, weights=weights, start=start, partial=True
         )
+        fitted = _mercer.fit(request)
         self.classes_ = known
         self._classes_grow = False
         return self._set_fitted(fitted, len(codes))

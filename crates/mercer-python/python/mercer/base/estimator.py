@@ -252,21 +252,38 @@ class Estimator(BaseEstimator):
         report = _print_line if getattr(self, "verbose", False) else None
         return current_limits(report, n_threads(getattr(self, "n_jobs", None)))
 
+    def _request(
+        self,
+        training_rows: np.ndarray | rows.Csr | rows.Columns,
+        target: np.ndarray | None,
+        *,
+        labels: list[Any] | None = None,
+        weights: np.ndarray | None = None,
+        start: _mercer.Fitted | None = None,
+        partial: bool = False,
+        unlabeled: _mercer.Unlabeled | None = None,
+    ) -> _mercer.FitRequest:
+        """The arguments of a fit in the core."""
+        return {
+            "id": self._id,
+            "params": self._params(),
+            "rows": training_rows,
+            "target": target,
+            "labels": labels or [],
+            "weights": weights,
+            "names": self._names(),
+            "levels": self._levels,
+            "limits": self._limits(),
+            "start": start,
+            "partial": partial,
+            "unlabeled": unlabeled,
+        }
+
     def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
         """Fits a model without a target."""
         matrix = self._rows(X, reset=True)
         weights = checked_weights(sample_weight, np.empty(n_rows(matrix)))
-        fitted = _mercer.fit(
-            self._id,
-            self._params(),
-            matrix,
-            None,
-            [],
-            weights,
-            self._names(),
-            self._levels,
-            self._limits(),
-        )
+        fitted = _mercer.fit(self._request(matrix, None, weights=weights))
         return self._set_fitted(fitted, n_rows(matrix))
 
     def _set_fitted(self, fitted: _mercer.Fitted, n_samples: int) -> Self:

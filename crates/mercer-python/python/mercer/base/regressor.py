@@ -59,27 +59,15 @@ class Regressor(RegressorMixin, Estimator):
         if self._multi_output:
             return self._fit_multi_output(matrix, y, sample_weight)
         target, weights = self._target(matrix, y, sample_weight)
-        fitted = _mercer.fit(
-            self._id,
-            self._params(),
-            matrix,
-            target,
-            [],
-            weights,
-            self._names(),
-            self._levels,
-            self._limits(),
-            start=self._start(),
-        )
+        request = self._request(matrix, target, weights=weights, start=self._start())
+        fitted = _mercer.fit(request)
         return self._set_fitted(fitted, len(target))
 
     def _fit_multi_output(self, matrix: np.ndarray | rows.Csr, y: Any, sample_weight: Any) -> Self:
-        targets = check_array(y, dtype=np.float64, input_name="y")
+        targets = check_array(y, dtype=np.float64, order="C", input_name="y")
         check_lengths(matrix, targets)
         weights = checked_weights(sample_weight, targets[:, 0])
-        fitted = _mercer.fit_multi_output(
-            self._id, self._params(), matrix, targets, weights, self._names(), self._limits()
-        )
+        fitted = _mercer.fit(self._request(matrix, targets, weights=weights))
         return self._set_fitted(fitted, len(targets))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -128,13 +116,10 @@ class MergeableRegressor(Regressor):
         first = not self.__sklearn_is_fitted__()
         matrix = self._rows(X, reset=first)
         target, weights = self._target(matrix, y, sample_weight)
-        params, limits = self._params(), self._limits()
         if first:
-            names, levels = self._names(), self._levels
-            fitted = _mercer.fit(
-                self._id, params, matrix, target, [], weights, names, levels, limits, wait=True
-            )
+            fitted = _mercer.fit(self._request(matrix, target, weights=weights, partial=True))
         else:
+            params, limits = self._params(), self._limits()
             fitted = self._fitted.observe(params, matrix, target, [], weights, limits)
         return self._set_fitted(fitted, len(target))
 
@@ -197,17 +182,9 @@ class OnlineRegressor(Regressor):
         first = not self.__sklearn_is_fitted__()
         matrix = self._rows(X, reset=first)
         target, weights = self._target(matrix, y, sample_weight)
-        fitted = _mercer.partial_fit(
-            self._id,
-            self._params(),
-            None if first else self._fitted,
-            matrix,
-            target,
-            [],
-            weights,
-            self._names(),
-            self._limits(),
-        )
+        start = None if first else self._fitted
+        request = self._request(matrix, target, weights=weights, start=start, partial=True)
+        fitted = _mercer.fit(request)
         return self._set_fitted(fitted, len(target))
 
 

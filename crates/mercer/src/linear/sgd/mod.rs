@@ -50,7 +50,7 @@ macro_rules! fit_by_sgd {
                 <$Model>::fit_in_memory(&self.sgd_settings(), from, data, monitor)
             }
 
-            fn learn_on(
+            fn partial_fit(
                 &self,
                 before: Option<&$Model>,
                 data: &Dataset<'_>,
@@ -61,7 +61,7 @@ macro_rules! fit_by_sgd {
                 <$Model>::fit_in_memory(&self.sgd_settings(), from, data, monitor)
             }
 
-            fn in_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<$Model>> {
+            fn out_of_core(&self, shape: &Shape<'_>) -> Result<BoxedOutOfCoreFit<$Model>> {
                 self.check()?;
                 <$Model>::fit_out_of_core(self.sgd_settings(), shape)
             }

@@ -8,7 +8,7 @@ use super::linear_classifier::{LinearClassifier, class_factors, n_outputs, zero_
 use super::linear_regressor::{LinearRegressor, TrainingTotals};
 use super::options::SgdSettings;
 use crate::data::design_matrix::{DesignMatrix, RowEntries};
-use crate::model::{BoxedParts, Certificate, InParts, Shape, Stop};
+use crate::model::{BoxedOutOfCoreFit, Certificate, OutOfCoreFit, Shape, Stop};
 use crate::prelude::*;
 use std::marker::PhantomData;
 use std::time::Instant;
@@ -103,7 +103,7 @@ impl OutOfCoreSgd {
 }
 
 /// An out-of-core fit of a linear classifier.
-struct ClassifierParts<K> {
+struct OutOfCoreClassifier<K> {
     sgd: OutOfCoreSgd,
     classes: Classes,
     class_weights: Vec<f64>,
@@ -115,18 +115,18 @@ impl<K: Send + 'static> LinearClassifier<K> {
     pub(crate) fn fit_out_of_core(
         params: SgdSettings,
         shape: &Shape<'_>,
-    ) -> Result<BoxedParts<LinearClassifier<K>>> {
+    ) -> Result<BoxedOutOfCoreFit<LinearClassifier<K>>> {
         let no_target = || Error::MissingColumn { name: "target".into() };
         let classes = shape.classes.cloned().ok_or_else(no_target)?;
         classes.check_several()?;
         let class_weights = class_factors(params.class_weight.as_ref(), &[], &classes, true)?;
         let start = zero_start(shape.n_columns, n_outputs(classes.len()));
         let sgd = OutOfCoreSgd::new(params, shape, start)?;
-        Ok(Box::new(ClassifierParts { sgd, classes, class_weights, kind: PhantomData }))
+        Ok(Box::new(OutOfCoreClassifier { sgd, classes, class_weights, kind: PhantomData }))
     }
 }
 
-impl<K: Send + 'static> InParts for ClassifierParts<K> {
+impl<K: Send + 'static> OutOfCoreFit for OutOfCoreClassifier<K> {
     type Model = LinearClassifier<K>;
 
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {
@@ -149,7 +149,7 @@ impl<K: Send + 'static> InParts for ClassifierParts<K> {
 }
 
 /// An out-of-core fit of a linear regressor.
-struct RegressorParts<K> {
+struct OutOfCoreRegressor<K> {
     sgd: OutOfCoreSgd,
     /// The weighted column sums, and the sum of the sample weights.
     column_sums: Vec<f64>,
@@ -162,14 +162,14 @@ impl<K: Send + 'static> LinearRegressor<K> {
     pub(crate) fn fit_out_of_core(
         params: SgdSettings,
         shape: &Shape<'_>,
-    ) -> Result<BoxedParts<LinearRegressor<K>>> {
+    ) -> Result<BoxedOutOfCoreFit<LinearRegressor<K>>> {
         let sgd = OutOfCoreSgd::new(params, shape, zero_start(shape.n_columns, 1))?;
         let column_sums = vec![0.0; shape.n_columns];
-        Ok(Box::new(RegressorParts { sgd, column_sums, weight: 0.0, kind: PhantomData }))
+        Ok(Box::new(OutOfCoreRegressor { sgd, column_sums, weight: 0.0, kind: PhantomData }))
     }
 }
 
-impl<K: Send + 'static> InParts for RegressorParts<K> {
+impl<K: Send + 'static> OutOfCoreFit for OutOfCoreRegressor<K> {
     type Model = LinearRegressor<K>;
 
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {

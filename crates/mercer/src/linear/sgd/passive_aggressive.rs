@@ -13,7 +13,7 @@ use super::options::SgdSettings;
 use super::params::EpochParams;
 use crate::data::ClassWeightParam;
 use crate::linear::logistic::Penalty;
-use crate::model::{BoxedParts, Shape};
+use crate::model::{BoxedOutOfCoreFit, Shape};
 use crate::prelude::*;
 
 choice! {
@@ -140,11 +140,11 @@ mod tests {
         let data = Dataset::classes(&x, &[1, 1], &classes).unwrap();
         let params = PassiveAggressive::new().fit_intercept(false).shuffle(false);
 
-        let unlimited = params.learn_on(None, &data, &Monitor::quiet()).unwrap().model;
+        let unlimited = params.partial_fit(None, &data, &Monitor::quiet()).unwrap().model;
         let limited =
-            params.clone().C(0.01).learn_on(None, &data, &Monitor::quiet()).unwrap().model;
+            params.clone().C(0.01).partial_fit(None, &data, &Monitor::quiet()).unwrap().model;
         let second = params.loss(PassiveAggressiveLoss::SquaredHinge).C(0.5);
-        let second = second.learn_on(None, &data.slice(0..1), &Monitor::quiet()).unwrap().model;
+        let second = second.partial_fit(None, &data.slice(0..1), &Monitor::quiet()).unwrap().model;
 
         assert_eq!(unlimited.coefficients, array![[0.2, 0.4]]);
         assert_eq!(limited.coefficients, array![[0.02, 0.04]]);
@@ -158,7 +158,7 @@ mod tests {
         let data = Dataset::regression(&x, &[1.0, 1.05]).unwrap();
         let params = PassiveAggressiveRegressor::new().fit_intercept(false).shuffle(false);
 
-        let model = params.learn_on(None, &data, &Monitor::quiet()).unwrap().model;
+        let model = params.partial_fit(None, &data, &Monitor::quiet()).unwrap().model;
 
         // The first residual is 1, so τ = 0.9 / 4; the second is then 0.15, which is 0.05 beyond epsilon.
         assert!((model.coefficients[0] - (0.45 + 0.05 / 2.0)).abs() < 1e-15);

@@ -11,7 +11,7 @@ use super::options::SgdSettings;
 use super::params::{EpochParams, PenaltyParams};
 use crate::data::ClassWeightParam;
 use crate::linear::logistic::Penalty;
-use crate::model::{BoxedParts, Shape};
+use crate::model::{BoxedOutOfCoreFit, Shape};
 use crate::prelude::*;
 
 params! {
@@ -111,7 +111,7 @@ mod tests {
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
         let averaged = unshuffled().average(Average::Switch(true));
-        let model = averaged.learn_on(None, &data, &Monitor::quiet()).unwrap().model;
+        let model = averaged.partial_fit(None, &data, &Monitor::quiet()).unwrap().model;
 
         assert!((model.coefficients[[0, 0]] - 4.0 / 3.0).abs() < 1e-15);
         assert!((model.intercepts[0] - 1.0 / 3.0).abs() < 1e-15);
@@ -127,11 +127,12 @@ mod tests {
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
         let params = unshuffled().average(Average::From(4));
 
-        let whole = params.learn_on(None, &data, &Monitor::quiet()).unwrap().model;
-        let mut parts = params.learn_on(None, &data.slice(0..7), &Monitor::quiet()).unwrap().model;
+        let whole = params.partial_fit(None, &data, &Monitor::quiet()).unwrap().model;
+        let mut parts =
+            params.partial_fit(None, &data.slice(0..7), &Monitor::quiet()).unwrap().model;
         for range in [7..8, 8..21, 21..30] {
             let part = data.slice(range);
-            parts = params.learn_on(Some(&parts), &part, &Monitor::quiet()).unwrap().model;
+            parts = params.partial_fit(Some(&parts), &part, &Monitor::quiet()).unwrap().model;
         }
 
         assert_eq!((parts.t, parts.t), (31, whole.t));
@@ -147,7 +148,8 @@ mod tests {
         let data = Dataset::classes(&x, &[0, 1], &classes).unwrap();
         let balanced = serde_json::from_value(serde_json::json!("balanced")).unwrap();
 
-        let refused = unshuffled().class_weight(balanced).learn_on(None, &data, &Monitor::quiet());
+        let refused =
+            unshuffled().class_weight(balanced).partial_fit(None, &data, &Monitor::quiet());
 
         assert!(matches!(refused, Err(Error::Parameter { name, .. }) if name == "class_weight"));
     }

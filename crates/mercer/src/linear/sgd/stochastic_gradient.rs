@@ -12,7 +12,7 @@ use super::options::SgdSettings;
 use super::params::{EpochParams, LearningRateParams, PenaltyParams};
 use crate::data::ClassWeightParam;
 use crate::linear::logistic::Penalty;
-use crate::model::{BoxedParts, Shape};
+use crate::model::{BoxedOutOfCoreFit, Shape};
 use crate::prelude::*;
 
 params! {
@@ -217,7 +217,7 @@ mod tests {
         let regressor =
             SgdRegressor::new().early_stopping(true).fit(&regression, &Monitor::quiet());
         let refused =
-            SgdClassifier::new().early_stopping(true).learn_on(None, &data, &Monitor::quiet());
+            SgdClassifier::new().early_stopping(true).partial_fit(None, &data, &Monitor::quiet());
 
         assert!(classifier.unwrap().n_iter < 1000 && regressor.unwrap().n_iter < 1000);
         assert!(matches!(refused, Err(Error::Parameter { name, .. }) if name == "early_stopping"));

@@ -11,13 +11,13 @@ fn online_estimators_declare_it() {
         let case = Case::new(card, small());
         let data = case.data(card);
 
-        let learned = estimator(card).learn_on(None, &data, &Monitor::quiet());
+        let learned = estimator(card).partial_fit(None, &data, &Monitor::quiet());
 
         match learned {
             Ok(fitted) => {
                 assert!(card.can(Capability::Online), "{}", card.id);
                 assert_eq!((fitted.certificate.rows, fitted.certificate.iterations), (40, 1));
-                let more = estimator(card).learn_on(Some(&fitted), &data, &Monitor::quiet());
+                let more = estimator(card).partial_fit(Some(&fitted), &data, &Monitor::quiet());
                 assert_eq!(more.unwrap().certificate.rows, 80, "{}", card.id);
             }
             Err(error) => {
@@ -36,11 +36,11 @@ fn updates_by_parts_equal_one_pass_over_all_rows() {
         let data = case.data(card);
         let plain = estimator(card).set_from_str("shuffle", "false").unwrap();
 
-        let whole = plain.learn_on(None, &data, &Monitor::quiet()).unwrap();
+        let whole = plain.partial_fit(None, &data, &Monitor::quiet()).unwrap();
         let mut parts: Option<Fitted<AnyModel>> = None;
         for range in [0..11, 11..12, 12..31, 31..40] {
             let part = data.slice(range);
-            parts = Some(plain.learn_on(parts.as_ref(), &part, &Monitor::quiet()).unwrap());
+            parts = Some(plain.partial_fit(parts.as_ref(), &part, &Monitor::quiet()).unwrap());
         }
 
         let parts = parts.unwrap();
@@ -48,7 +48,7 @@ fn updates_by_parts_equal_one_pass_over_all_rows() {
         // Another order gives another model, as the card declares.
         let back: Vec<usize> = (0..40).rev().collect();
         let reversed = case.select(&back);
-        let reversed = plain.learn_on(None, &reversed.data(card), &Monitor::quiet()).unwrap();
+        let reversed = plain.partial_fit(None, &reversed.data(card), &Monitor::quiet()).unwrap();
         assert_ne!(predictions(&reversed, &case.x), predictions(&whole, &case.x), "{}", card.id);
         cases.checked();
     }

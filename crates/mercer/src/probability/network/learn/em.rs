@@ -19,7 +19,7 @@ const ROWS_PER_CHUNK: usize = 64;
 
 /// How the tables are learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tables {
+pub struct ParameterLearning {
     /// Pseudocount of every cell: 1 is Laplace smoothing, 0 none.
     pub alpha: f64,
     /// EM stops when the relative increase of the objective is below this.
@@ -30,9 +30,9 @@ pub struct Tables {
     pub seed: u64,
 }
 
-impl Default for Tables {
+impl Default for ParameterLearning {
     fn default() -> Self {
-        Tables { alpha: 1.0, tolerance: 1e-9, max_rounds: 1000, seed: 0 }
+        ParameterLearning { alpha: 1.0, tolerance: 1e-9, max_rounds: 1000, seed: 0 }
     }
 }
 
@@ -44,7 +44,7 @@ impl Default for Tables {
 pub fn fit_tables(
     parents: &[Vec<usize>],
     data: &Observations,
-    how: &Tables,
+    how: &ParameterLearning,
     monitor: &Monitor<'_>,
 ) -> Result<Learned> {
     let start = Instant::now();
@@ -80,7 +80,7 @@ pub fn fit_tables(
 
 /// The initial tables: those of the rows in which a variable and its parents are observed. A variable that is never
 /// observed would stay uniform, so its table is initialized at random.
-fn begin(network: Network, data: &Observations, how: &Tables) -> Result<Network> {
+fn begin(network: Network, data: &Observations, how: &ParameterLearning) -> Result<Network> {
     let mut random = Random::new(how.seed);
     let unseen = |v: usize| data.column(v).iter().all(|c| *c == Observations::MISSING);
     let tables = (0..network.len())
@@ -108,7 +108,7 @@ fn rounds(
     mut network: Network,
     mut counts: FamilyCounts,
     data: &Observations,
-    how: &Tables,
+    how: &ParameterLearning,
     monitor: &Monitor<'_>,
 ) -> Result<Learned> {
     let rows = data.distinct();

@@ -16,7 +16,7 @@ mod spanning;
 mod tree;
 
 pub use counts::FamilyCounts;
-pub use em::{Tables, fit_tables};
+pub use em::{ParameterLearning, fit_tables};
 pub use observations::Observations;
 pub use score::Score;
 pub use search::HillClimb;
@@ -40,7 +40,7 @@ pub struct Learned {
 
 /// The method of structure learning.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Arrows {
+pub enum StructureLearning {
     /// A given structure: the parents of each variable.
     Given(Vec<Vec<usize>>),
     /// The tree of maximum likelihood (Chow & Liu).
@@ -66,9 +66,9 @@ pub enum Arrows {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner {
     /// The method of structure learning.
-    pub arrows: Arrows,
+    pub structure: StructureLearning,
     /// How the tables are learned.
-    pub tables: Tables,
+    pub parameters: ParameterLearning,
 }
 
 impl Learner {
@@ -79,12 +79,12 @@ impl Learner {
     /// If there are no rows, or a parameter is invalid.
     pub fn learn(&self, data: &Observations, monitor: &Monitor<'_>) -> Result<Learned> {
         let mut search = None;
-        let parents = match &self.arrows {
-            Arrows::Given(parents) => parents.clone(),
-            Arrows::ChowLiu { root } => chow_liu(data, *root)?,
-            Arrows::Naive { class } => naive(data, *class)?,
-            Arrows::TreeAugmented { class } => tree_augmented(data, *class)?,
-            Arrows::Search(climb) => {
+        let parents = match &self.structure {
+            StructureLearning::Given(parents) => parents.clone(),
+            StructureLearning::ChowLiu { root } => chow_liu(data, *root)?,
+            StructureLearning::Naive { class } => naive(data, *class)?,
+            StructureLearning::TreeAugmented { class } => tree_augmented(data, *class)?,
+            StructureLearning::Search(climb) => {
                 let found = climb.run(data, monitor)?;
                 search = Some(found.certificate);
                 found.model
@@ -92,7 +92,7 @@ impl Learner {
         };
         let stopped = search.as_ref().and_then(Certificate::stopped);
         let mut learned = match stopped {
-            None => fit_tables(&parents, data, &self.tables, monitor)?,
+            None => fit_tables(&parents, data, &self.parameters, monitor)?,
             Some(_) => self.first_tables(&parents, data, monitor)?,
         };
         let certificate = learned.fitted.certificate;
@@ -112,6 +112,6 @@ impl Learner {
         if let Some(budget) = monitor.memory() {
             patient = patient.memory_limit(budget);
         }
-        fit_tables(parents, data, &Tables { max_rounds: 0, ..self.tables }, &patient)
+        fit_tables(parents, data, &ParameterLearning { max_rounds: 0, ..self.parameters }, &patient)
     }
 }
