@@ -189,3 +189,12 @@ def test_invalid_targets_are_refused():
         LinearRegression().fit([[1.0], [np.nan]], [1.0, 2.0])
     with pytest.raises(ValueError, match="between 0 and 1"):
         LinearRegression().fit([[1.0], [2.0]], [1.0, 2.0]).predict_interval([[1.0]], 1.5)
+
+
+def test_targets_in_fortran_order_give_the_same_model():
+    X, y = load_diabetes(return_X_y=True)
+    Y = np.column_stack([y, X[:, 0]])
+
+    rows, columns = Ridge().fit(X, Y), Ridge().fit(X, np.asfortranarray(Y))
+
+    np.testing.assert_array_equal(rows.coef_, columns.coef_)

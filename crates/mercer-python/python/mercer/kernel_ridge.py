@@ -38,7 +38,7 @@ class KernelRidge(SupportVectors, Regressor):
     variance : bool, default=False
         Store the Cholesky factor, which predictive variances and intervals need: one value per pair
         of rows.
-    leave_one_out_rows : int >= 0, default=5000
+    leave_one_out_rows : int >= 0, default=1000
         Maximum number of rows for which the leave-one-out error is computed. It takes as long as
         the factorization in double precision that it needs.
     solver : {"auto", "cholesky", "cg", "approx"}, default="auto"
@@ -119,7 +119,7 @@ class KernelRidge(SupportVectors, Regressor):
         gamma=None,
         coef0=1.0,
         variance=False,
-        leave_one_out_rows=5000,
+        leave_one_out_rows=1000,
         solver="auto",
         n_landmarks=1000,
         tol=1e-08,

@@ -28,7 +28,7 @@ class KernelRidge(SupportVectors, Regressor):
         gamma: float | Literal["scale", "auto"] | None = None,
         coef0: float = 1.0,
         variance: bool = False,
-        leave_one_out_rows: int = 5000,
+        leave_one_out_rows: int = 1000,
         solver: Literal["auto", "cholesky", "cg", "approx"] = "auto",
         n_landmarks: int = 1000,
         tol: float = 1e-08,

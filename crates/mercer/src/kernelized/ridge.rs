@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 /// Rows up to which a factor is kept in double precision: it is there at once.
-const MOST_DOUBLE: usize = 3000;
+const MAX_DOUBLE_ROWS: usize = 3000;
 /// Rows up to which a function of all rows is looked for without its matrix.
 const MOST_ITERATED: u64 = 100_000;
 /// What to do where there is no room for a factor.
@@ -53,7 +53,7 @@ params! {
         variance: bool = false, Any;
         /// Maximum number of rows for which the leave-one-out error is computed. It takes as long as the
         /// factorization in double precision that it needs.
-        leave_one_out_rows: usize = 5000, AtLeast(0.0);
+        leave_one_out_rows: usize = 1000, AtLeast(0.0);
         /// Solver of the linear system: a Cholesky factorization of the kernel matrix (`cholesky`), preconditioned
         /// conjugate gradients without storing the matrix (`cg`), or an expansion over a few landmarks (`approx`), for
         /// very many rows. `auto` chooses the first that fits into the memory budget.
@@ -190,7 +190,7 @@ impl Fit for KernelRidge {
 impl KernelRidge {
     /// Whether a factor of so many rows is kept in single precision.
     pub(super) fn in_single(&self, n: usize) -> bool {
-        !self.variance && n > MOST_DOUBLE.max(self.leave_one_out_rows)
+        !self.variance && n > MAX_DOUBLE_ROWS.max(self.leave_one_out_rows)
     }
 
     /// What a factor of so many rows takes, in bytes a pair of rows.
@@ -534,9 +534,9 @@ mod tests {
 
     #[test]
     fn a_factor_in_single_precision_leads_to_all_digits() {
-        let (x, y) = rows(MOST_DOUBLE + 50, 2, 12);
-        let double = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(0.5);
-        let single = double.clone().leave_one_out_rows(0);
+        let (x, y) = rows(MAX_DOUBLE_ROWS + 50, 2, 12);
+        let single = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(0.5);
+        let double = single.clone().leave_one_out_rows(MAX_DOUBLE_ROWS + 50);
 
         let (double, single) = (fit(&double, &x, &y), fit(&single, &x, &y));
 
