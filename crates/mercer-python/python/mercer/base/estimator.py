@@ -261,8 +261,8 @@ class Estimator(BaseEstimator):
         weights: np.ndarray | None = None,
         start: _mercer.Fitted | None = None,
         partial: bool = False,
-        unlabeled: _mercer.Unlabeled | None = None,
-    ) -> _mercer.FitRequest:
+        unlabeled: "_mercer.Unlabeled | None" = None,
+    ) -> "_mercer.FitRequest":
         """The arguments of a fit in the core."""
         return {
             "id": self._id,
