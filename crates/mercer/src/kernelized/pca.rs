@@ -14,11 +14,11 @@ use ndarray::{Array1, Axis};
 use std::time::Instant;
 
 /// Eigenvalues below this fraction of the largest are rounding.
-const NOTHING: f64 = 1e-10;
+const MIN_RELATIVE_EIGENVALUE: f64 = 1e-10;
 /// Residual, relative to the largest eigenvalue, at which an eigenvector has converged.
-const FOUND: f64 = 1e-12;
+const RESIDUAL_TOLERANCE: f64 = 1e-12;
 /// Matrices up to this size get a full eigendecomposition.
-const SMALL: usize = 400;
+const MAX_FULL_EIGEN_ROWS: usize = 400;
 
 /// The reason why options of an iterative eigensolver have no effect.
 const TO_ROUNDING: &str = "eigenvectors are computed to rounding by the fastest suitable method.";
@@ -99,7 +99,7 @@ impl Fit for KernelPca {
         let problem = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
         let n = problem.indices.len();
         let wanted = n_components.unwrap_or(n).min(n);
-        let whole = n <= SMALL || 4 * TopEigen::min_rows(wanted) > n;
+        let whole = n <= MAX_FULL_EIGEN_ROWS || 4 * TopEigen::min_rows(wanted) > n;
         let bytes = if whole { 32 } else { 5 };
         problem.reserve(bytes, monitor)?;
         let way = match whole {
@@ -125,15 +125,15 @@ impl Fit for KernelPca {
                 },
             });
         };
-        let cut = stopped.filter(|_| !whole && !found.settled());
-        found.drop_nothing();
+        let cut = stopped.filter(|_| !whole && !found.converged());
+        found.drop_zero_components();
         let expansion = expansion(&problem, &found, &means);
         let kept: f64 = found.values.iter().sum();
         let residual = found.residuals.iter().fold(0.0f64, |a, r| a.max(*r));
         let scale = found.values.first().copied().unwrap_or(1.0);
         let certificate = match whole {
             true => Certificate::closed_form().stopped_by(cut),
-            false => Certificate::iterative(found.settled(), cut).iterations(1),
+            false => Certificate::iterative(found.converged(), cut).iterations(1),
         };
         let mut certificate = certificate
             .violation("largest |Kv − λv|, relative", residual / scale)
@@ -149,9 +149,9 @@ impl Fit for KernelPca {
         let mut model = KernelPcaModel { expansion, eigenvalues, total, pre_image_ridge: None };
         if self.fit_inverse_transform {
             let back = pre_images(&model, data, self.alpha, monitor)?;
-            let told = back.certificate.to_string();
+            let inverse = back.certificate.to_string();
             certificate = certificate
-                .note(format!("inverse transform by kernel ridge regression: {told}"))
+                .note(format!("inverse transform by kernel ridge regression: {inverse}"))
                 .stopped_by(cut.or(back.certificate.stopped()))
                 .since(start);
             model.pre_image_ridge = Some(Box::new(back.model));
@@ -183,17 +183,18 @@ struct Found {
 }
 
 impl Found {
-    fn settled(&self) -> bool {
+    fn converged(&self) -> bool {
         let largest = self.values.first().copied().unwrap_or(0.0).abs();
-        self.residuals.iter().all(|r| *r <= FOUND * largest)
+        self.residuals.iter().all(|r| *r <= RESIDUAL_TOLERANCE * largest)
     }
 
-    fn drop_nothing(&mut self) {
+    fn drop_zero_components(&mut self) {
         let largest = self.values.first().copied().unwrap_or(0.0);
-        let some = self.values.iter().take_while(|v| **v > NOTHING * largest).count();
-        self.values.truncate(some);
-        self.residuals.truncate(some);
-        self.vectors = self.vectors.view().split_at(Axis(1), some).0.to_owned();
+        let n_components =
+            self.values.iter().take_while(|v| **v > MIN_RELATIVE_EIGENVALUE * largest).count();
+        self.values.truncate(n_components);
+        self.residuals.truncate(n_components);
+        self.vectors = self.vectors.view().split_at(Axis(1), n_components).0.to_owned();
     }
 }
 
@@ -213,7 +214,7 @@ fn top(matrix: &SymmetricMatrix, n: usize, wanted: usize, monitor: &Monitor<'_>)
         monitor.report(0, None);
         monitor.stop().is_none()
     };
-    let found = TopEigen::of(n, wanted, |v| matrix.multiply(v), FOUND, go_on)?;
+    let found = TopEigen::of(n, wanted, |v| matrix.multiply(v), RESIDUAL_TOLERANCE, go_on)?;
     Some(Found { values: found.values, vectors: found.vectors, residuals: found.residuals })
 }
 
@@ -239,8 +240,8 @@ fn expansion(
         for i in 0..n {
             row[i] = a[i] - problem.weights[i] / total * sum;
         }
-        let told: f64 = a.iter().zip(means).map(|(a, m)| a * m).sum();
-        *constant = sum * all - told;
+        let offset: f64 = a.iter().zip(means).map(|(a, m)| a * m).sum();
+        *constant = sum * all - offset;
     }
     KernelExpansion::of_rows(
         problem.function.clone(),

@@ -11,12 +11,12 @@ use mercer_num::linalg::{Cholesky, multiply};
 use ndarray::{Array1, ArrayView1};
 
 /// Columns of the factor: as many as the memory has room for, up to this.
-const MOST_PIVOTS: usize = 512;
+const MAX_PIVOTS: usize = 512;
 
 /// Columns of the factor in front of the matrix of `n` rows.
 pub(super) fn n_pivots(n: usize, monitor: &Monitor<'_>) -> usize {
-    let room = monitor.memory().map_or(MOST_PIVOTS, |m| (m / 4 / (8 * n.max(1) as u64)) as usize);
-    MOST_PIVOTS.min(n.div_ceil(4)).min(room.max(1))
+    let room = monitor.memory().map_or(MAX_PIVOTS, |m| (m / 4 / (8 * n.max(1) as u64)) as usize);
+    MAX_PIVOTS.min(n.div_ceil(4)).min(room.max(1))
 }
 
 /// Solves for every list of targets; `ridge` is the diagonal `D`, above zero.
