@@ -1,7 +1,7 @@
 //! `mercer evaluate`: scores a saved model on a table with the target.
 
 use crate::args::Evaluate;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::terminal;
 use crate::session::Session;
@@ -26,6 +26,7 @@ struct Report {
 
 pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
+    check_weights(&args, &model)?;
     if model.fitted.model.as_model().regressor().is_some() {
         return regression(&args, &model, session);
     }
@@ -82,6 +83,20 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
         Some(decision) => terminal::decision(decision),
         None => Ok(()),
     }
+}
+
+/// Refuses sample weights that the model reads as a feature or as the target.
+fn check_weights(args: &Evaluate, model: &Trained) -> Result<()> {
+    let Some(name) = &args.weights else { return Ok(()) };
+    let features = &model.features;
+    let role = match features.schema.fields.iter().any(|field| field.name == *name) {
+        true => "a feature",
+        false if features.target.as_ref() == Some(name) => "the target",
+        false => return Ok(()),
+    };
+    Err(Failure::Usage(format!(
+        "--weights: column `{name}` is {role} of the model; sample weights need a column of their own"
+    )))
 }
 
 /// Decides every row, and adjusts its probabilities to the new priors.

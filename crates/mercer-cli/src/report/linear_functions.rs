@@ -1,7 +1,8 @@
 //! The linear functions `f(x) = w·x + b` of a model: of each class, of each pair of classes, or one alone.
 //!
 //! Linear classifiers and regressors store them; support vector machines with a linear kernel have `w = Σ β x` over
-//! their support vectors; linear discriminant analysis derives `β_y = Σ⁻¹ μ_y` and `γ_y`.
+//! their support vectors; linear discriminant analysis derives `β_y = Σ⁻¹ (μ_y − x̄)` and `γ_y`, which differ from
+//! `Σ⁻¹ μ_y` and its intercept by a function that is common to all classes and cancels in every decision.
 
 use super::terminal::{align_right, table};
 use crate::failure::Result;

@@ -130,6 +130,9 @@ fn a_table_of_probabilities_gets_a_verdict_and_no_test() {
         ],
     );
     assert!(!marginal.contains("G ="), "{marginal}");
+    // The column of probabilities is found without --counts.
+    let found = ask(&folder, "house.csv", &["--independent", "john,mary"]);
+    assert_eq!(found, marginal);
     contains_all(
         &given,
         &["john and mary are independent given alarm", "6 free parameters; 4 under independence"],

@@ -106,5 +106,19 @@ fn invalid_weights_are_refused() {
     assert!(refused("zero.csv", "w", 3).contains("positive weight"));
     assert!(refused("zero.csv", "v", 2).contains("no column `v`"));
     assert!(refused("zero.csv", "y", 2).contains("is the target column"));
+    folder.output(&[
+        "train",
+        "zero.csv",
+        "--target",
+        "y",
+        "--folds",
+        "0",
+        "--out",
+        "m",
+        "--no-report",
+    ]);
+    let feature = folder.failure(&["evaluate", "m", "zero.csv", "--weights", "x"], 2);
+    assert!(feature.contains("`x` is a feature of the model"), "{feature}");
+    std::fs::remove_file(folder.path("m")).unwrap();
     assert_eq!(folder.names(), ["missing.csv", "negative.csv", "words.csv", "zero.csv"]);
 }

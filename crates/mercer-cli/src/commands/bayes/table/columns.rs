@@ -30,7 +30,9 @@ pub fn read(args: &Table, session: &Session) -> Result<(JointTable, usize)> {
     let named: Vec<&str> =
         named.iter().map(String::as_str).filter(|n| Some(*n) != counts.as_deref()).collect();
     if let (Some(counts), None) = (&counts, &args.counts) {
-        session.message(&format!("`{counts}` is used as the count of each row (see --counts)"));
+        let probabilities = data.column(counts).is_some_and(|c| sum_to_one(&c.values));
+        let what = if probabilities { "probability" } else { "count" };
+        session.message(&format!("`{counts}` is used as the {what} of each row (see --counts)"));
     }
     Ok(JointTable::from_table(&data, &named, counts.as_deref())?)
 }
@@ -97,7 +99,15 @@ fn few_integers(values: Option<&Values>) -> bool {
     distinct.len() <= MOST_NUMERIC_VALUES && present.clone().all(|x| x.fract() == 0.0)
 }
 
-/// The only integer column, if every combination of the others occurs once: such a file is a contingency table.
+/// Whether the values are probabilities that sum to one.
+fn sum_to_one(values: &Values) -> bool {
+    const TOLERANCE: f64 = 1e-6;
+    let Values::Numeric(values) = values else { return false };
+    values.iter().all(|x| *x >= 0.0) && (values.iter().sum::<f64>() - 1.0).abs() <= TOLERANCE
+}
+
+/// The only column of counts or probabilities, if every combination of the others occurs once: such a file is a
+/// contingency table.
 fn counts_column(data: &mercer::data::Table, named: &[String]) -> Option<String> {
     let whole = |values: &Values| matches!(values, Values::Numeric(v) if v.iter().all(|x| *x >= 0.0 && x.fract() == 0.0));
     let mut numeric = data
@@ -106,7 +116,8 @@ fn counts_column(data: &mercer::data::Table, named: &[String]) -> Option<String>
         .filter(|c| c.values.kind() == Kind::Numeric)
         .filter(|c| !named.contains(&c.name));
     let (only, None) = (numeric.next()?, numeric.next()) else { return None };
-    if !whole(&only.values) || data.columns().len() != named.len() + 1 {
+    if !(whole(&only.values) || sum_to_one(&only.values)) || data.columns().len() != named.len() + 1
+    {
         return None;
     }
     let mut seen = HashSet::new();

@@ -20,8 +20,8 @@ use std::path::PathBuf;
 /// Bayes risk.
 ///
 /// Uses the categorical and boolean columns and the columns that an option names. If the file has one row per
-/// combination and one integer column, that column holds the counts. A column of --counts that is not of integers and
-/// sums to one holds probabilities.
+/// combination and one column of integers, or of probabilities that sum to one, that column holds the counts or the
+/// probabilities.
 ///
 /// An event is COLUMN=VALUE, COLUMN=VALUE|VALUE for one of several values, or a comparison of numeric columns and their
 /// sums (die1+die2<=4), combined by and, or, not and parentheses. Quote names and values that contain these.
