@@ -30,7 +30,7 @@ def test_the_page_has_a_row_for_everything():
     assert len(list(expressions())) >= 55
 
 
-@pytest.mark.parametrize("expression", expressions())
+@pytest.mark.parametrize("expression", list(expressions()))
 def test_the_expression_is_true(expression, names, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert eval(compile(expression, "docs/mission.md", "eval"), names)

@@ -83,7 +83,9 @@ def test_moments_are_exact_on_request():
     assert dice.correlation("die1", "die2", high) == pytest.approx(-0.5)
     assert dice.correlation("die1", "die2", "die1=3") is None
     total = dice.total_expectation("die1", "die2")
-    assert sum(t["conditional"]["value"] * t["weight"]["value"] for t in total["terms"]) == 3.5
+    assert sum(
+        t["conditional"]["value"] * t["weight"]["value"] for t in total["terms"]
+    ) == pytest.approx(3.5)
     rounded = JointTable({"x": [0.5, 1]}, [1, 1])
     with pytest.raises(ValueError, match="integer"):
         rounded.expectation("x", exact=True)
