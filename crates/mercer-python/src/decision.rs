@@ -158,6 +158,9 @@ pub fn bayes_risk(
     bayes_risk_of(&joint, &costs(cost, joint.ncols(), reject)?).map_err(raised)
 }
 
+/// Class indices (-1 for a rejection), conditional risks, and the Bayes risk.
+type OptimalRule<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
+
 /// The optimal action for every x of a joint distribution (-1 for a rejection), its conditional risk, and the Bayes
 /// risk.
 #[pyfunction]
@@ -167,7 +170,7 @@ pub fn optimal_rule<'py>(
     joint: PyReadonlyArray2<'py, f64>,
     cost: Option<PyReadonlyArray2<'py, f64>>,
     reject: Option<f64>,
-) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64)> {
+) -> PyResult<OptimalRule<'py>> {
     let joint = joint.as_array().to_owned();
     let cost = cost.map(|cost| cost.as_array().to_owned());
     let rule = optimal_rule_of(&joint, &costs(cost, joint.ncols(), reject)?).map_err(raised)?;

@@ -10,6 +10,8 @@ use std::io::Write;
 
 /// Columns of a covariance matrix that is printed.
 const MAX_COLUMNS: usize = 12;
+/// Rows of a table that is printed; the others are in the JSON.
+const MAX_ROWS: usize = 100;
 
 /// The posterior distribution of the coefficients of ridge regression, `N(b, σ² (XᵀX + αI)⁻¹)`.
 #[derive(Serialize)]
@@ -44,12 +46,9 @@ impl Posterior {
         }
         let mut rows = table(&headings);
         align_right(&mut rows, &(1..headings.len()).collect::<Vec<_>>());
-        for j in 0..n.min(100) {
-            let mut cells = vec![
-                self.features[j].clone(),
-                short(self.mean[j]),
-                short(self.standard_deviation[j]),
-            ];
+        for (j, name) in self.features.iter().enumerate().take(MAX_ROWS) {
+            let mut cells =
+                vec![name.clone(), short(self.mean[j]), short(self.standard_deviation[j])];
             if few {
                 cells.extend(self.covariance[j].iter().map(|v| short(*v)));
             }
@@ -103,7 +102,7 @@ impl Projection {
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
         let mut rows = table(&headings);
         align_right(&mut rows, &(1..headings.len()).collect::<Vec<_>>());
-        for (j, name) in self.features.iter().enumerate().take(100) {
+        for (j, name) in self.features.iter().enumerate().take(MAX_ROWS) {
             let mut cells = vec![name.clone(), short(self.center[j])];
             cells.extend(self.axes.iter().map(|axis| short(axis[j])));
             rows.add_row(cells);
