@@ -1,7 +1,9 @@
 //! Decision theory: costs, rejection, new priors, thresholds.
 
 use crate::error::raised;
-use mercer::decision::risk::{TwoGaussians, bayes_risk as bayes_risk_of};
+use mercer::decision::risk::{
+    TwoGaussians, bayes_risk as bayes_risk_of, optimal_rule as optimal_rule_of,
+};
 use mercer::decision::{self as core, Action, Costs, DecisionRule, RegressionLoss};
 use mercer_num::Matrix;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
@@ -132,9 +134,11 @@ pub fn point_estimate(
     let loss = match loss {
         "squared" => RegressionLoss::Squared,
         "absolute" => RegressionLoss::Absolute,
+        "zero-one" => RegressionLoss::ZeroOne,
         "quantile" => RegressionLoss::Quantile(quantile),
         _ => {
-            let why = format!("loss is {loss:?}; it must be squared, absolute or quantile");
+            let why =
+                format!("loss is {loss:?}; it must be squared, absolute, zero-one or quantile");
             return Err(PyValueError::new_err(why));
         }
     };
@@ -152,6 +156,43 @@ pub fn bayes_risk(
     let joint = joint.as_array().to_owned();
     let cost = cost.map(|cost| cost.as_array().to_owned());
     bayes_risk_of(&joint, &costs(cost, joint.ncols(), reject)?).map_err(raised)
+}
+
+/// Class indices (-1 for a rejection), conditional risks, and the Bayes risk.
+type OptimalRule<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
+
+/// The optimal action for every x of a joint distribution (-1 for a rejection), its conditional risk, and the Bayes
+/// risk.
+#[pyfunction]
+#[pyo3(signature = (joint, cost=None, reject=None))]
+pub fn optimal_rule<'py>(
+    py: Python<'py>,
+    joint: PyReadonlyArray2<'py, f64>,
+    cost: Option<PyReadonlyArray2<'py, f64>>,
+    reject: Option<f64>,
+) -> PyResult<OptimalRule<'py>> {
+    let joint = joint.as_array().to_owned();
+    let cost = cost.map(|cost| cost.as_array().to_owned());
+    let rule = optimal_rule_of(&joint, &costs(cost, joint.ncols(), reject)?).map_err(raised)?;
+    let actions: Vec<i64> = (rule.decisions.iter())
+        .map(|d| match d.action {
+            Action::Class(c) => c as i64,
+            Action::Reject => -1,
+        })
+        .collect();
+    let risks: Vec<f64> = rule.decisions.iter().map(|d| d.risk).collect();
+    Ok((actions.into_pyarray(py), risks.into_pyarray(py), rule.risk))
+}
+
+/// The optimal rule for two univariate Gaussian classes: intervals with the class predicted inside (0 or 1).
+#[pyfunction]
+pub fn two_normals_regions(
+    prior: f64,
+    means: [f64; 2],
+    variances: [f64; 2],
+) -> PyResult<Vec<(f64, f64, usize)>> {
+    let regions = TwoGaussians::new(prior, means, variances).map_err(raised)?.regions();
+    Ok(regions.into_iter().map(|([low, high], class)| (low, high, class)).collect())
 }
 
 /// The Bayes error of two univariate Gaussian classes.

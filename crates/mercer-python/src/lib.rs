@@ -66,7 +66,9 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<probability::JointTable>()?;
     m.add_class::<probability::Belief>()?;
     m.add_class::<probability::Beta>()?;
+    m.add_class::<probability::Binomial>()?;
     m.add_class::<probability::Dirichlet>()?;
+    m.add_class::<probability::Multinomial>()?;
     m.add_class::<probability::NormalMean>()?;
     m.add_class::<probability::NormalInverseGamma>()?;
     m.add_class::<probability::Gamma>()?;
@@ -80,6 +82,8 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(decision::minimax, m)?)?;
     m.add_function(wrap_pyfunction!(decision::point_estimate, m)?)?;
     m.add_function(wrap_pyfunction!(decision::bayes_risk, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::optimal_rule, m)?)?;
     m.add_function(wrap_pyfunction!(decision::two_normals_error, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::two_normals_regions, m)?)?;
     Ok(())
 }

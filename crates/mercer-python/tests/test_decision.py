@@ -12,9 +12,11 @@ from mercer.decision import (
     minimax,
     minimax_threshold,
     neyman_pearson,
+    optimal_rule,
     outlier_threshold,
     point_estimate,
     two_normals_error,
+    two_normals_regions,
 )
 from mercer.naive_bayes import GaussianNB
 
@@ -33,6 +35,38 @@ def test_decisions_of_minimum_expected_cost():
     )
     assert costly.risks[0] == pytest.approx(0.85)
     assert three.risks[0] == pytest.approx(2.1)
+
+
+def test_the_optimal_rule_of_a_table_has_the_bayes_risk():
+    joint = np.array([[150, 40, 5], [50, 60, 60]]) / 365
+
+    rule = optimal_rule(joint)
+    costly = optimal_rule(joint, cost=[[0, 1, 1], [1, 0, 1], [5, 5, 0]])
+    rejecting = optimal_rule(joint, reject=0.5)
+
+    # Hot days are sunny, cold ones cloudy (a tie with rainy): 45 and 110 of 365 are wrong.
+    assert rule.actions.tolist() == [0, 1]
+    assert rule.risk == pytest.approx(155 / 365) == bayes_risk(joint)
+    assert costly.actions.tolist() == [0, 2]
+    assert costly.risk == pytest.approx((65 + 110) / 365)
+    assert rejecting.actions.tolist() == [0, -1]
+    np.testing.assert_allclose(rejecting.risks, [45 / 195, 0.5])
+
+
+def test_two_normals_have_regions():
+    assert two_normals_regions(0.5, (0, 2), (1, 1)) == [(-np.inf, 1.0, 0), (1.0, np.inf, 1)]
+    outside = two_normals_regions(0.5, (0, 0), (1, 4))
+    assert [region[2] for region in outside] == [1, 0, 1]
+    assert outside[1][1] == pytest.approx(np.sqrt(2 * np.log(4) / 1.5))
+
+
+def test_point_estimates_follow_the_loss():
+    values, posterior = [0, 1, 10], [0.3, 0.4, 0.3]
+    losses = ["squared", "absolute", "zero-one"]
+
+    assert [point_estimate(values, posterior, loss) for loss in losses] == [3.4, 1, 1]
+    # Equal values add their weights.
+    assert point_estimate([0, 1, 0], [0.3, 0.4, 0.3], "zero-one") == 0
 
 
 def test_new_priors_change_the_posterior():

@@ -1,6 +1,7 @@
 """Joint distributions, Bayes' rule, conjugate priors and the multivariate normal distribution."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from scipy import stats
 from mercer.probability import (
     Belief,
     Beta,
+    Binomial,
     Dirichlet,
     Gamma,
     JointTable,
+    Multinomial,
     MultivariateNormal,
     NormalInverseGamma,
     NormalMean,
@@ -47,6 +50,106 @@ def test_conditional_probability_of_a_die():
     assert die.fraction({"roll": 1}, given={"roll": [1, 3, 5]}) == (1, 3)
     assert die.expectation("roll") == 3.5
     assert die.entropy("roll") == pytest.approx(math.log2(6))
+
+
+def test_events_are_expressions(weather):
+    dice = JointTable({"die1": range(1, 7), "die2": range(1, 7)}, [1] * 36)
+
+    assert weather.fraction("temp=hot or not weather=sunny") == (315, 365)
+    assert weather.fraction("not (temp=hot or weather=sunny)") == (120, 365)
+    assert weather.probability("weather=rainy", given="temp=hot") == 5 / 195
+    assert dice.fraction("die1+die2=2") == (1, 36)
+    assert dice.fraction("die1=1 and die2=1") == (1, 36)
+    assert dice.fraction("die1=die2") == (6, 36)
+    assert dice.fraction({"die1": 1}, given="die1=1|3|5") == (6, 18)
+    with pytest.raises(ValueError, match="and, or, not"):
+        weather.probability("temp=hot or")
+    with pytest.raises(TypeError, match="dictionary"):
+        weather.probability(["temp", "hot"])
+    with pytest.raises(ValueError, match="numeric values"):
+        weather.probability("temp+weather>1")
+
+
+def test_moments_are_exact_on_request():
+    dice = JointTable({"die1": range(1, 7), "die2": range(1, 7)}, [1] * 36)
+    high = "die1+die2>=11"
+
+    assert dice.expectation("die1", exact=True) == Fraction(7, 2)
+    assert dice.variance("die1", exact=True) == Fraction(35, 12)
+    assert dice.covariance("die1", "die2") == 0.0
+    # (5, 6), (6, 5), (6, 6)
+    assert dice.expectation("die1", high, exact=True) == Fraction(17, 3)
+    assert dice.covariance("die1", "die2", high, exact=True) == Fraction(-1, 9)
+    assert dice.correlation("die1", "die2", high) == pytest.approx(-0.5)
+    assert dice.correlation("die1", "die2", "die1=3") is None
+    total = dice.total_expectation("die1", "die2")
+    assert sum(
+        t["conditional"]["value"] * t["weight"]["value"] for t in total["terms"]
+    ) == pytest.approx(3.5)
+    rounded = JointTable({"x": [0.5, 1]}, [1, 1])
+    with pytest.raises(ValueError, match="integer"):
+        rounded.expectation("x", exact=True)
+
+
+def test_probabilities_need_a_sample_size():
+    cells = [
+        a * (j if x else 1 - j) * (m if z else 1 - m)
+        for a, j, m in [(0.0025, 0.9, 0.7), (0.9975, 0.05, 0.01)]
+        for x in (True, False)
+        for z in (True, False)
+    ]
+    names = {"alarm": ["yes", "no"], "john": ["yes", "no"], "mary": ["yes", "no"]}
+    house = JointTable(names, cells, kind="probabilities")
+
+    assert not house.independent("john", "mary")
+    assert house.independent("john", "mary", ["alarm"])
+    assert house.pair_parameters("john", "mary") == {"joint": 3, "independent": 2}
+    assert house.pair_parameters("john", "mary", ["alarm"]) == {"joint": 6, "independent": 4}
+    with pytest.raises(ValueError, match="sample size"):
+        house.test_independence("john", "mary")
+    assert house.test_independence("john", "mary", sample_size=80_000)["p_value_g"] < 1e-10
+    columns = {name: [] for name in names}
+    for k in range(8):
+        for (name, values), bit in zip(names.items(), (k >> 2, k >> 1 & 1, k & 1), strict=True):
+            columns[name].append(values[bit])
+    # A column of weights that are not integers and sum to one holds probabilities.
+    with pytest.raises(ValueError, match="sample size"):
+        JointTable.from_columns(columns, counts=cells).test_independence("john", "mary")
+
+
+def test_binomial_and_multinomial_equal_scipy():
+    coin, urn = Binomial(10, 0.3), Multinomial([0.5, 0.3, 0.2])
+
+    for k in range(11):
+        assert coin.pmf(k) == pytest.approx(stats.binom.pmf(k, 10, 0.3), rel=1e-12)
+        assert coin.cdf(k) == pytest.approx(stats.binom.cdf(k, 10, 0.3), rel=1e-12)
+    assert (coin.mean, coin.variance) == (3.0, pytest.approx(2.1))
+    assert urn.pmf([2, 2, 1]) == pytest.approx(0.135)
+    scipy_urn = stats.multinomial(7, [0.5, 0.3, 0.2])
+    assert urn.log_pmf([3, 3, 1]) == pytest.approx(scipy_urn.logpmf([3, 3, 1]))
+    np.testing.assert_allclose(urn.covariance(7), scipy_urn.cov())
+    np.testing.assert_allclose(urn.mean(7), [3.5, 2.1, 1.4])
+    # Real counts, by the gamma function.
+    gamma = math.gamma(8.5) / math.gamma(3.25) / math.gamma(6.25) * 0.3**2.25 * 0.7**5.25
+    assert Binomial(7.5, 0.3).pmf(2.25) == pytest.approx(gamma)
+    assert Multinomial([0.3, 0.7]).pmf([2.25, 5.25]) == pytest.approx(gamma)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        Binomial(3, 1.5)
+    with pytest.raises(ValueError, match=r"0\.9"):
+        Multinomial([0.5, 0.4])
+
+
+def test_bayes_estimates_have_a_median():
+    posterior = Beta(1, 1).updated(7, 3)
+
+    assert posterior.median == pytest.approx(stats.beta(8, 4).median())
+    assert Beta(1, 1).estimate(7, 3)["median"] == posterior.median
+    assert Gamma(2, 1).estimate(4, 2)["median"] == pytest.approx(
+        stats.gamma(6, scale=1 / 3).median()
+    )
+    mean, variance = NormalInverseGamma(0, 1, 3, 2).estimate([])
+    assert mean["median"] == 0
+    assert variance["median"] == pytest.approx(stats.invgamma(3, scale=2).median())
 
 
 def test_independence_is_tested_as_scipy_does(weather):

@@ -129,6 +129,15 @@ def test_summary_has_the_standard_errors_of_least_squares():
         Ridge().fit(X, y).summary()
 
 
+def test_ridge_has_the_posterior_covariance_of_its_coefficients():
+    X, y = load_diabetes(return_X_y=True)
+    model = Ridge(alpha=0.5).fit(X, y)
+
+    centered = X - X.mean(axis=0)
+    expected = np.linalg.inv(centered.T @ centered + 0.5 * np.eye(10)) * model.noise_variance_
+    np.testing.assert_allclose(model.posterior_covariance_, expected, rtol=1e-8)
+
+
 def test_prediction_intervals_have_their_coverage():
     X, y = random_data()
     for estimator in ALL:

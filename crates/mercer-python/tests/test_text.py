@@ -153,6 +153,39 @@ def test_random_unicode_equals_scikit_learn():
         assert our.vocabulary_ == their.vocabulary_
 
 
+def test_the_definitions_of_the_lecture_are_options():
+    documents = ["spam spam eggs", "eggs ham", "ham ham ham"]
+    counts = ours.CountVectorizer().fit_transform(documents)
+
+    def weights(**options):
+        vectorizer = ours.TfidfVectorizer(norm=None, **options)
+        transformer = ours.TfidfTransformer(norm=None, **options)
+        found = vectorizer.fit_transform(documents).toarray()
+        np.testing.assert_array_equal(transformer.fit_transform(counts).toarray(), found)
+        np.testing.assert_array_equal(vectorizer.transform(documents).toarray(), found)
+        return found
+
+    # Columns eggs, ham, spam; eggs and ham are in two of three documents, spam is in one.
+    tf = [[1 / 3, 0, 2 / 3], [1 / 2, 1 / 2, 0], [0, 1, 0]]
+    idf = np.log([3 / 2, 3 / 2, 3])
+    np.testing.assert_allclose(weights(tf="frequency", idf="none"), tf)
+    np.testing.assert_allclose(weights(tf="frequency", idf="information"), tf * idf)
+    np.testing.assert_allclose(
+        weights(tf="count", idf="information-plus-one"),
+        counts.toarray() * np.log([1, 1, 3 / 2]),
+    )
+    np.testing.assert_array_equal(
+        weights(tf="binary", idf="none"), [[1, 0, 1], [1, 1, 0], [0, 1, 0]]
+    )
+    # The names of scikit-learn's own definitions.
+    np.testing.assert_array_equal(
+        weights(idf="plain", tf="log"), weights(smooth_idf=False, sublinear_tf=True)
+    )
+    np.testing.assert_array_equal(weights(idf="smooth"), weights())
+    with pytest.raises(ValueError, match="'tf' parameter"):
+        ours.TfidfVectorizer(tf="often").fit(documents)
+
+
 def test_given_vocabulary_has_its_order():
     for vocabulary in (["the", "42", "fox"], {"fox": 0, "the": 1}, {"zebra", "the"}):
         given = {"vocabulary": vocabulary}

@@ -5,10 +5,14 @@ use clap::{Args as Group, ValueHint};
 use std::path::PathBuf;
 
 /// Show the contents of a model file as text or as plots.
+///
+/// Linear models, discriminants and support vector machines with a linear kernel list their weights w and intercepts
+/// b, ridge regression the posterior covariance of its coefficients, linear discriminant analysis Fisher's projection.
 #[derive(Group)]
 #[command(after_help = "\
 Examples:
   mercer inspect penguins.mercer
+  mercer inspect lda.mercer --sort     # weights and intercepts of the classes, Fisher's projection
   mercer inspect penguins.mercer --plot densities.svg         # class-conditional densities per column
   mercer inspect digits.mercer --image 28x28 --plot digits.png   # columns that are pixels")]
 pub struct Inspect {
@@ -25,6 +29,9 @@ pub struct Inspect {
     /// Plot only this column (may repeat)
     #[arg(long = "column", requires = "plot", conflicts_with = "image", value_name = "NAME")]
     pub columns: Vec<String>,
+    /// Sort the coefficients of linear functions by their magnitude
+    #[arg(long)]
+    pub sort: bool,
 }
 
 /// List the estimators, or describe one with its parameters.

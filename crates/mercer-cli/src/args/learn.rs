@@ -22,6 +22,8 @@ Examples:
       --prepare hash=2^20 --prepare hash-sign=alternate --prepare norm=l2   # hashing vectorizer
   mercer train data.svm                       # svmlight files contain the labels
   mercer train data.csv --target y --model logistic --features rff:1000   # random Fourier features
+  mercer train data.csv --target y --model logistic --features rff:500 --append   # beside the columns
+  mercer train data.csv --target y --weights n    # a row counts n times
   mercer train data.csv --model one-class-svm --set nu=0.05   # unsupervised: no target
   mercer train data.csv --model kernel-pca --set kernel=rbf --set n_components=2
   mercer train mail.csv --target spam --unlabeled     # semi-supervised
@@ -65,11 +67,18 @@ pub struct Train {
     /// by the approximation error. Numeric columns are standardized first unless --prepare scales them
     #[arg(long, value_name = "MAP")]
     pub features: Option<String>,
+    /// Append the features of --features to the columns instead of replacing them: the estimator is linear in both
+    #[arg(long, requires = "features")]
+    pub append: bool,
     /// Drop a column (may repeat)
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
+    /// Column with the sample weight of each row, a finite number of at least 0: a row of weight 2 counts as two rows,
+    /// in the fit and in the cross-validated scores. The column is not a feature
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
     /// Use the estimator, columns, levels and classes of another model, so that the two can be merged
-    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["prepare", "ignore", "features"])]
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["prepare", "ignore", "features", "append", "weights"])]
     pub like: Option<PathBuf>,
     #[command(flatten)]
     pub semi_supervised: SemiSupervised,
@@ -154,6 +163,9 @@ pub struct Compare {
     /// Drop a column (may repeat)
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
+    /// Column with the sample weight of each row, as in `mercer train`
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
     /// Number of cross-validation folds
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=100), value_name = "N")]
     pub folds: u16,

@@ -15,6 +15,7 @@ Examples:
   cat new.csv | mercer predict penguins.mercer - --density
   mercer predict mail.mercer new.csv --cost costs.csv --reject 0.2 --prior spam=0.8
   mercer predict prices.mercer new.csv --interval 0.95
+  mercer predict lda.mercer new.csv --projection
   mercer predict mail.mercer letter.eml
   tail -f log | mercer predict mail.mercer - --format lines")]
 pub struct Predict {
@@ -30,6 +31,9 @@ pub struct Predict {
     /// Add the log density log p(row); outliers have very small values
     #[arg(long)]
     pub density: bool,
+    /// Add the coordinates along the discriminant axes (Fisher's projection), for lda
+    #[arg(long)]
+    pub projection: bool,
     /// Add a column that marks outliers: rows whose log density is below that of this fraction of the
     /// held-out training rows
     #[arg(long, value_parser = parse::fraction, value_name = "FRACTION")]
@@ -63,6 +67,9 @@ pub struct Evaluate {
     /// Table; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub data: String,
+    /// Column with the sample weight of each row, a finite number of at least 0: a row of weight 2 counts as two rows
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
     #[command(flatten)]
     pub decision: DecisionOptions,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! Selects the feature columns by the flags of a command and reports the columns that are dropped.
 
 use crate::args::Reading;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::session::Session;
 use mercer::catalog::{Card, Input};
 use mercer::data::{Kind, Profile};
@@ -12,6 +12,53 @@ use mercer::train::ColumnSelection;
 pub(super) fn text_columns(reading: &Reading) -> Vec<String> {
     let text = reading.columns.iter().filter(|(_, kind)| *kind == Kind::Text);
     text.map(|(name, _)| name.clone()).collect()
+}
+
+/// The columns that are not features: the ignored ones and that of the sample weights.
+pub(super) fn left_out(ignore: &[String], weights: Option<&str>) -> Vec<String> {
+    ignore.iter().cloned().chain(weights.map(str::to_owned)).collect()
+}
+
+/// The profile without the column of the sample weights, by which an estimator is chosen.
+pub(super) fn without_weights(profile: &Profile, weights: Option<&str>) -> Profile {
+    let mut profile = profile.clone();
+    profile.columns.retain(|column| Some(column.name.as_str()) != weights);
+    profile
+}
+
+/// Checks that the column of the sample weights is numeric, has no missing values and is not the target.
+pub(super) fn check_weights(
+    weights: Option<&str>,
+    target: Option<&str>,
+    profile: &Profile,
+) -> Result<()> {
+    let Some(name) = weights else { return Ok(()) };
+    let Some(column) = profile.column(name) else {
+        let names: Vec<&str> = profile.columns.iter().map(|c| c.name.as_str()).collect();
+        let known = names.join(", ");
+        let why = format!("no column `{name}` for the sample weights; the columns are {known}");
+        return Err(Failure::Usage(why));
+    };
+    if Some(name) == target {
+        return Err(Failure::Usage(format!("--weights: `{name}` is the target column")));
+    }
+    if column.kind != Kind::Numeric {
+        let why = format!("--weights: column `{name}` is {}, expected numeric", column.kind);
+        return Err(Failure::Data(why));
+    }
+    if let Some(line) = column.first_missing_line {
+        return Err(Failure::Data(format!(
+            "column `{name}`: the sample weight is missing in {} rows, first in line {line}; fill in the weights or \
+             remove these rows",
+            column.n_missing
+        )));
+    }
+    match column.min {
+        Some(min) if min < 0.0 => Err(Failure::Data(format!(
+            "column `{name}`: found the sample weight {min}, expected finite numbers of at least 0"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Plans the features and reports the columns that are dropped. `flag` is the option behind `selection.only`.

@@ -1,7 +1,7 @@
 //! `mercer compare`: several estimators on the same cross-validation folds, and a plot of their posterior
 //! probabilities or decision boundaries.
 
-use super::columns::{plan, text_columns};
+use super::columns::{check_weights, left_out, plan, text_columns};
 use super::train::{recipe, target_column, target_failure};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
@@ -40,6 +40,7 @@ pub fn run(args: Compare, session: &Session) -> Result<()> {
     let source = input::open(&args.data, &args.reading, args.target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;
     let target = target_column(args.target.as_deref(), &source, &profile)?;
+    check_weights(args.weights.as_deref(), Some(&target.name), &profile)?;
     let classes = match regression {
         true => check_regression_target(target, estimators[0].id()).map(|()| Classes::default()),
         false => classes_of_target(target, false),
@@ -111,11 +112,13 @@ fn fit(
     session: &Session,
 ) -> Result<(Compared, Trained)> {
     let card = estimator.card();
-    let recipe = recipe(&estimator, &args.prepare, None)?;
+    let recipe = recipe(&estimator, &args.prepare, None, false)?;
     let text = text_columns(&args.reading);
-    let selection = ColumnSelection { ignore: &args.ignore, only: &args.used, text: &text };
+    let ignore = left_out(&args.ignore, args.weights.as_deref());
+    let selection = ColumnSelection { ignore: &ignore, only: &args.used, text: &text };
     let card_and_encoding = (card, recipe.categories);
-    let features = plan(selection, "--use", profile, Some(target), card_and_encoding, session)?;
+    let mut features = plan(selection, "--use", profile, Some(target), card_and_encoding, session)?;
+    features.weights = args.weights.clone();
     let bar = session.bar(card.id);
     let monitor = session.monitor(&bar);
     let (features, rows) = features.fit_and_cache_counts(&recipe, source, &monitor)?;

@@ -40,7 +40,7 @@ impl DecisionOptions {
     /// Checks that costs and priors name known classes, before the fit.
     pub fn check(&self, classes: &Classes, session: &Session) -> Result<()> {
         if let Some(path) = &self.cost {
-            read_costs(path, classes, session)?;
+            read_costs(path, &names(classes), session)?;
         }
         codes(&self.prior, classes, "--prior")?;
         codes(&self.trained_prior, classes, "--trained-prior")?;
@@ -70,7 +70,7 @@ impl DecisionOptions {
         let zero_one = || DecisionRule::new(Costs::zero_one(classes.len()));
         let stored = model.decision.clone().unwrap_or_else(zero_one);
         let mut costs = match &self.cost {
-            Some(path) => read_costs(path, classes, session)?,
+            Some(path) => read_costs(path, &names(classes), session)?,
             None => Costs::new(stored.costs.matrix().clone())?,
         };
         if let Some(reject) = self.reject.or(stored.costs.reject()) {
@@ -103,19 +103,23 @@ impl DecisionOptions {
 
 /// Classes by name, as codes.
 fn codes(given: &[(String, f64)], classes: &Classes, flag: &str) -> Result<Vec<(usize, f64)>> {
-    given.iter().map(|(name, p)| Ok((code(name, classes, flag)?, *p))).collect()
+    let names = names(classes);
+    given.iter().map(|(name, p)| Ok((code(name, &names, flag)?, *p))).collect()
 }
 
-fn code(name: &str, classes: &Classes, place: &str) -> Result<usize> {
-    let names: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
+fn names(classes: &Classes) -> Vec<String> {
+    classes.labels().iter().map(Label::to_string).collect()
+}
+
+fn code(name: &str, names: &[String], place: &str) -> Result<usize> {
     names.iter().position(|n| n == name).ok_or_else(|| {
         let known = names.join(", ");
         Failure::Usage(format!("{place}: no class is named `{name}`; the classes are {known}"))
     })
 }
 
-/// A cost matrix, with the rows and columns in any order.
-fn read_costs(path: &Path, classes: &Classes, session: &Session) -> Result<Costs> {
+/// The cost matrix of these classes, with the rows and columns in any order.
+pub fn read_costs(path: &Path, classes: &[String], session: &Session) -> Result<Costs> {
     let name = path.display().to_string();
     let refuse = |why: String| Failure::Data(format!("{name}: {why}"));
     let source = Source::open(&name, &Options::default())?;
@@ -146,7 +150,7 @@ fn read_costs(path: &Path, classes: &Classes, session: &Session) -> Result<Costs
     }
     // A class named twice leaves another without a row.
     match matrix.outer_iter().position(|row| row.iter().any(|v| v.is_nan())) {
-        Some(c) => Err(refuse(format!("class `{}` has no row", classes.labels()[c]))),
+        Some(c) => Err(refuse(format!("class `{}` has no row", classes[c]))),
         None => Ok(Costs::new(matrix)?),
     }
 }

@@ -1,7 +1,7 @@
 //! `mercer evaluate`: scores a saved model on a table with the target.
 
 use crate::args::Evaluate;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::terminal;
 use crate::session::Session;
@@ -9,6 +9,7 @@ use mercer::data::{Classes, Stream};
 use mercer::decision::{DecisionRule, Risk, RiskReport};
 use mercer::evaluate::{ClassificationReport, Evaluation, RegressionEvaluation};
 use mercer::model::chunk_rows;
+use mercer::preprocess::Features;
 use mercer::train::Trained;
 use mercer_num::{Matrix, parallel};
 use serde::Serialize;
@@ -25,12 +26,14 @@ struct Report {
 
 pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
+    check_weights(&args, &model)?;
     if model.fitted.model.as_model().regressor().is_some() {
         return regression(&args, &model, session);
     }
     let classes = input::classes(&model)?;
     let rule = args.decision.rule(&model, &classes, session)?;
-    let features = &model.features;
+    // Only weights that the user names are applied, not those of the training data.
+    let features = &Features { weights: args.weights.clone(), ..model.features.clone() };
     let source = input::open(&args.data, &args.reading, features.target.as_deref(), session)?;
     let mut evaluation = Evaluation::new(&classes);
     let mut risk = Risk::default();
@@ -45,11 +48,12 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
             if let Some(able) = able.probabilistic() {
                 let mut log_proba = able.log_proba(&rows.rows())?;
                 if let Some(rule) = &rule {
-                    risk = decide(rule, &mut log_proba, &rows.codes)?;
+                    risk = decide(rule, &mut log_proba, &rows.codes, &rows.weights)?;
                 }
-                scores.push(&rows.codes, &log_proba);
+                scores.push_weighted(&rows.codes, &log_proba, &rows.weights);
             } else if let Some(able) = able.classifier() {
-                scores.push_predictions(&rows.codes, &able.predict(&rows.rows())?);
+                let predicted = able.predict(&rows.rows())?;
+                scores.push_predictions(&rows.codes, &predicted, &rows.weights);
             } else {
                 return Err(model.estimator.unable("classify"));
             }
@@ -81,12 +85,33 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     }
 }
 
+/// Refuses sample weights that the model reads as a feature or as the target.
+fn check_weights(args: &Evaluate, model: &Trained) -> Result<()> {
+    let Some(name) = &args.weights else { return Ok(()) };
+    let features = &model.features;
+    let role = match features.schema.fields.iter().any(|field| field.name == *name) {
+        true => "a feature",
+        false if features.target.as_ref() == Some(name) => "the target",
+        false => return Ok(()),
+    };
+    Err(Failure::Usage(format!(
+        "--weights: column `{name}` is {role} of the model; sample weights need a column of their own"
+    )))
+}
+
 /// Decides every row, and adjusts its probabilities to the new priors.
-fn decide(rule: &DecisionRule, log_proba: &mut Matrix, truth: &[u32]) -> mercer::Result<Risk> {
+fn decide(
+    rule: &DecisionRule,
+    log_proba: &mut Matrix,
+    truth: &[u32],
+    weights: &[f64],
+) -> mercer::Result<Risk> {
     let mut risk = Risk::default();
-    for (mut row, truth) in log_proba.outer_iter_mut().zip(truth) {
+    for (i, (mut row, truth)) in log_proba.outer_iter_mut().zip(truth).enumerate() {
         let posterior = row.to_vec();
-        risk.push(&rule.costs, &rule.decide(&posterior)?, Some(*truth as usize));
+        let weight = weights.get(i).copied().unwrap_or(1.0);
+        let decision = rule.decide(&posterior)?;
+        risk.push_weighted(&rule.costs, &decision, Some(*truth as usize), weight);
         row.assign(&ndarray::Array1::from(rule.adjusted(&posterior)?));
     }
     Ok(risk)
@@ -94,7 +119,7 @@ fn decide(rule: &DecisionRule, log_proba: &mut Matrix, truth: &[u32]) -> mercer:
 
 /// Scores a regressor.
 fn regression(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
-    let features = &model.features;
+    let features = &Features { weights: args.weights.clone(), ..model.features.clone() };
     let Some(regressor) = model.fitted.model.as_model().regressor() else {
         return Err(model.estimator.unable("predict a regression target").into());
     };
@@ -108,10 +133,12 @@ fn regression(args: &Evaluate, model: &Trained, session: &Session) -> Result<()>
         let scored = parallel::map(tables.len(), |k| {
             let rows = features.encode_regression(&tables[k])?;
             let predicted = regressor.predict(&rows.rows())?;
-            Ok((rows.targets, predicted))
+            Ok((rows.targets, predicted, rows.weights))
         })
         .map_err(|e: mercer::Error| e.after_rows(seen))?;
-        scored.iter().for_each(|(truth, predicted)| evaluation.push(truth, predicted));
+        for (truth, predicted, weights) in &scored {
+            evaluation.push_weighted(truth, predicted, weights);
+        }
         seen += tables.iter().map(|t| t.n_rows()).sum::<usize>();
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });

@@ -4,7 +4,9 @@ use super::unsupervised;
 use crate::args::Inspect;
 use crate::failure::Result;
 use crate::input;
+use crate::report::linear_functions::LinearFunctions;
 use crate::report::plot::{self, class_distributions};
+use crate::report::projection::{Posterior, Projection};
 use crate::report::terminal::{table, wrap};
 use crate::session::Session;
 use mercer::data::{Classes, Kind, Label};
@@ -16,8 +18,6 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Coefficients that are printed; text has very many.
-const MAX_COEFFICIENTS: usize = 100;
 /// The coverage of the confidence intervals of coefficients.
 const CONFIDENCE: f64 = 0.95;
 /// The fraction of training rows below the outlier threshold that is printed.
@@ -38,8 +38,12 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
         writeln!(out, "  {name} = {value}")?;
     }
     print_target(&mut out, &model)?;
+    if let Some(weights) = &model.features.weights {
+        writeln!(out, "sample weights: column `{weights}`")?;
+    }
     print_columns(&mut out, &model)?;
     print_coefficients(&mut out, &model)?;
+    print_linear(&mut out, &model, args.sort)?;
     if let Some(rule) = &model.decision {
         writeln!(out, "decision rule:")?;
         for line in super::decide::description(rule, &classes(&model)) {
@@ -83,7 +87,7 @@ fn description(model: &Trained) -> Value {
     json!({
         "made_by": model.made_by, "estimator": model.estimator.id(),
         "params": model.estimator.params(),
-        "target": features.target, "classes": classes(model).labels(),
+        "target": features.target, "sample_weights": features.weights, "classes": classes(model).labels(),
         "columns": features.schema.fields, "steps": features.steps,
         "features": features.names(),
         "feature_map": features.map.as_ref().map(|map| json!({
@@ -91,7 +95,8 @@ fn description(model: &Trained) -> Value {
             "certificate": map.certificate,
         })),
         "certificate": model.fitted.certificate,
-        "summary": summary, "mergeable": model.stats.is_some(),
+        "summary": summary, "linear_functions": LinearFunctions::of(model),
+        "posterior": Posterior::of(model), "projection": Projection::of(model), "mergeable": model.stats.is_some(),
         "holds_training_rows": statistics_hold_rows(model) || model_holds_rows(model),
         "decision": model.decision,
         "outliers": model.densities.as_ref().map(|densities| json!({
@@ -145,31 +150,31 @@ fn print_columns(out: &mut impl Write, model: &Trained) -> Result<()> {
     Ok(())
 }
 
-/// The coefficients of a linear regressor, with standard errors if it has them.
+/// The coefficients of a linear regressor with their standard errors, if it has them.
 fn print_coefficients(out: &mut impl Write, model: &Trained) -> Result<()> {
     let Some(linear) = interpretable_linear_model(model) else { return Ok(()) };
     let names = model.features.names();
     if let Some(summary) = linear.summary(&names, CONFIDENCE) {
         writeln!(out, "\n{summary}\n")?;
-        return Ok(());
     }
-    let terms = linear.terms();
-    let mut rows = table(&["term", "coefficient"]);
-    rows.add_row(["(intercept)".to_owned(), short(terms.intercept)]);
-    let mut coefficients: Vec<(&String, f64)> =
-        names.iter().zip(terms.coefficients.iter().copied()).collect();
-    let rest = coefficients.len().saturating_sub(MAX_COEFFICIENTS);
-    if rest > 0 {
-        coefficients.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-        coefficients.truncate(MAX_COEFFICIENTS);
+    Ok(())
+}
+
+/// The linear functions of the model, the posterior of a ridge regression, and Fisher's axes of a discriminant.
+fn print_linear(out: &mut impl Write, model: &Trained, sorted: bool) -> Result<()> {
+    let summary = interpretable_linear_model(model)
+        .and_then(|linear| linear.summary(&model.features.names(), CONFIDENCE));
+    if summary.is_none()
+        && let Some(functions) = LinearFunctions::of(model)
+    {
+        functions.print(out, sorted)?;
     }
-    for (name, coefficient) in coefficients {
-        rows.add_row([name.clone(), short(coefficient)]);
+    if let Some(posterior) = Posterior::of(model) {
+        posterior.print(out)?;
     }
-    if rest > 0 {
-        rows.add_row([format!("{rest} smaller coefficients"), String::new()]);
+    if let Some(projection) = Projection::of(model) {
+        projection.print(out)?;
     }
-    writeln!(out, "\n{rows}\n")?;
     Ok(())
 }
 

@@ -227,6 +227,7 @@ struct Writer<'a> {
     target: String,
     proba: bool,
     density: bool,
+    projection: bool,
     /// Below this log-density a row is an outlier.
     threshold: Option<f64>,
     rule: Option<DecisionRule>,
@@ -244,6 +245,8 @@ struct Prediction {
     /// The expected cost of the decision, if there is a decision rule.
     risk: Option<f64>,
     density: Option<f64>,
+    /// The coordinates along the discriminant axes, if requested.
+    projection: Vec<f64>,
     outlier: Option<bool>,
 }
 
@@ -261,6 +264,9 @@ impl<'a> Writer<'a> {
         if (args.density || args.outliers.is_some()) && able.generative().is_none() {
             return Err(model.estimator.unable("compute a density").into());
         }
+        if args.projection && (able.transformer().is_none() || able.classifier().is_none()) {
+            return Err(model.estimator.unable("project rows on discriminant axes").into());
+        }
         if args.interval.is_some() && able.regressor().is_none() {
             return Err(model.estimator.unable("predict an interval").into());
         }
@@ -272,6 +278,7 @@ impl<'a> Writer<'a> {
             target: model.features.target.clone().unwrap_or_else(|| "prediction".into()),
             proba: args.proba,
             density: args.density,
+            projection: args.projection,
             threshold: None,
             rule: args.decision.rule(model, classes, session)?,
             interval: args.interval,
@@ -301,6 +308,9 @@ impl<'a> Writer<'a> {
         if self.density {
             columns.push("log_density".into());
         }
+        if self.projection {
+            columns.extend(self.axis_names());
+        }
         if self.threshold.is_some() {
             columns.push("outlier".into());
         }
@@ -308,6 +318,13 @@ impl<'a> Writer<'a> {
             columns.extend(["low".to_owned(), "high".to_owned()]);
         }
         columns.join(",") + "\n"
+    }
+
+    /// The names of the discriminant axes.
+    fn axis_names(&self) -> Vec<String> {
+        let map = self.model.fitted.model.as_model().transformer();
+        let n_axes = map.map_or(0, |map| map.n_outputs());
+        (0..n_axes).map(|k| format!("{}{k}", self.model.estimator.id())).collect()
     }
 
     /// The lines of a table, the number of its cells with unknown categories, and the risk of its decisions.
@@ -339,6 +356,10 @@ impl<'a> Writer<'a> {
             }
             _ => None,
         };
+        let projected = match able.transformer() {
+            Some(map) if self.projection => Some(map.transform(&rows.rows())?),
+            _ => None,
+        };
         for (i, class) in predicted.into_iter().enumerate() {
             let density = densities.as_ref().map(|densities| densities[i]);
             let mut prediction = Prediction {
@@ -346,6 +367,7 @@ impl<'a> Writer<'a> {
                 proba: log_proba.as_ref().map(|p| p.row(i).mapv(f64::exp).to_vec()),
                 risk: None,
                 density: density.filter(|_| self.density),
+                projection: projected.as_ref().map_or_else(Vec::new, |z| z.row(i).to_vec()),
                 outlier: self.threshold.zip(density).map(|(least, density)| density < least),
             };
             if let (Some(rule), Some(log_proba)) = (&self.rule, &log_proba) {
@@ -429,6 +451,9 @@ impl<'a> Writer<'a> {
                     line[name] = json!(value);
                 }
             }
+            for (name, value) in self.axis_names().into_iter().zip(prediction.projection) {
+                line[name] = json!(value);
+            }
             if let Some(outlier) = prediction.outlier {
                 line["outlier"] = json!(outlier);
             }
@@ -442,9 +467,9 @@ impl<'a> Writer<'a> {
         }
         // A row without an answer has an empty cell, as every missing value.
         text.push_str(&prediction.class.map_or_else(String::new, |c| quoted(&self.names[c])));
-        for value in
-            prediction.proba.into_iter().flatten().chain(prediction.risk).chain(prediction.density)
-        {
+        let numbers = prediction.proba.into_iter().flatten();
+        let numbers = numbers.chain(prediction.risk).chain(prediction.density);
+        for value in numbers.chain(prediction.projection) {
             write!(text, ",{}", json!(value)).ok();
         }
         if let Some(outlier) = prediction.outlier {

@@ -38,6 +38,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if !session.json {
         session.message(&terminal::profile(&profile, &target.name));
     }
+    columns::check_weights(args.weights.as_deref(), Some(&target.name), &profile)?;
     let Choice { estimator, reason } = choose(&args, &profile, target, like.as_ref())?;
     let regression = estimator.card().can(Capability::Regressor);
     check_options(&args, regression)?;
@@ -48,6 +49,9 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         None => None,
     };
     session.message(&format!("estimator: {} ({reason})", estimator.id()));
+    if let Some(weights) = &args.weights {
+        session.message(&format!("sample weights: column `{weights}`"));
+    }
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
     let (features, rows) =
@@ -163,7 +167,10 @@ fn choose(
 ) -> Result<Choice> {
     let choice = match named(args, like)? {
         Some(choice) => choice,
-        None => choose_estimator(profile, target, &args.texts, args.features.is_some()),
+        None => {
+            let profile = columns::without_weights(profile, args.weights.as_deref());
+            choose_estimator(&profile, target, &args.texts, args.features.is_some())
+        }
     };
     Ok(Choice { estimator: with_settings(args, choice.estimator)?, ..choice })
 }
@@ -197,10 +204,18 @@ pub(super) fn with_settings(args: &Train, mut estimator: Estimator) -> Result<Es
 }
 
 /// The preprocessing for an estimator, with the steps and the feature map that the user sets.
-pub(super) fn recipe(estimator: &Estimator, steps: &[String], map: Option<&str>) -> Result<Recipe> {
+pub(super) fn recipe(
+    estimator: &Estimator,
+    steps: &[String],
+    map: Option<&str>,
+    append: bool,
+) -> Result<Recipe> {
     let mut recipe = steps.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
     if let Some(map) = map {
         recipe = recipe.mapped(map)?;
+        if append {
+            recipe = recipe.appended()?;
+        }
     }
     Ok(recipe_for(estimator, recipe)?)
 }
@@ -214,16 +229,17 @@ fn fit_features<'s>(
     monitor: &Monitor<'_>,
     session: &Session,
 ) -> Result<(Features, CachedCounts<'s, Source>)> {
-    let recipe = recipe(estimator, &args.prepare, args.features.as_deref())?;
+    let recipe = recipe(estimator, &args.prepare, args.features.as_deref(), args.append)?;
     let (features, rows) = match like {
         Some(like) => (like.features, CachedCounts::new(source)),
         None => {
             let text = columns::text_columns(&args.reading);
-            let selection =
-                ColumnSelection { ignore: &args.ignore, only: &args.texts, text: &text };
+            let ignore = columns::left_out(&args.ignore, args.weights.as_deref());
+            let selection = ColumnSelection { ignore: &ignore, only: &args.texts, text: &text };
             let card = (estimator.card(), recipe.categories);
             let target = Some(target.name.as_str());
-            let planned = columns::plan(selection, "--text", profile, target, card, session)?;
+            let mut planned = columns::plan(selection, "--text", profile, target, card, session)?;
+            planned.weights = args.weights.clone();
             let fitted = planned.clone().fit_and_cache_counts(&recipe, source, monitor);
             fitted.map_err(|e| input::located(e, source, || planned.encoded_names()))?
         }

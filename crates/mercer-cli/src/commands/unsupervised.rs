@@ -1,6 +1,6 @@
 //! Unsupervised training and prediction: outlier detection, clustering and transformations.
 
-use super::columns::{plan, text_columns};
+use super::columns::{check_weights, left_out, plan, text_columns};
 use super::train::{finish, named, recipe, with_settings};
 use crate::args::Train;
 use crate::failure::{Failure, Result};
@@ -47,6 +47,7 @@ pub(super) fn train_unsupervised(
         )));
     }
     let target = unused_target(args, source, profile)?;
+    check_weights(args.weights.as_deref(), None, profile)?;
     if !session.json {
         session.message(&terminal::profile(profile, ""));
     }
@@ -54,17 +55,19 @@ pub(super) fn train_unsupervised(
     if let Some(name) = &target {
         session.message(&format!("dropped columns: `{name}` ({id} is unsupervised)"));
     }
-    let recipe = recipe(&estimator, &args.prepare, args.features.as_deref())?;
+    let recipe = recipe(&estimator, &args.prepare, args.features.as_deref(), args.append)?;
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
     let features = match like {
         Some(like) => like.features,
         None => {
-            let ignore: Vec<String> = args.ignore.iter().cloned().chain(target).collect();
+            let mut ignore = left_out(&args.ignore, args.weights.as_deref());
+            ignore.extend(target);
             let text = text_columns(&args.reading);
             let selection = ColumnSelection { ignore: &ignore, only: &args.texts, text: &text };
             let card = (estimator.card(), recipe.categories);
-            let planned = plan(selection, "--text", profile, None, card, session)?;
+            let mut planned = plan(selection, "--text", profile, None, card, session)?;
+            planned.weights = args.weights.clone();
             let fitted = planned.clone().fit(&recipe, source, &monitor);
             fitted.map_err(|e| input::located(e, source, || planned.encoded_names()))?
         }

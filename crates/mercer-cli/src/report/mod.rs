@@ -2,7 +2,9 @@
 
 pub mod explanation;
 pub mod html;
+pub mod linear_functions;
 pub mod plot;
+pub mod projection;
 pub mod terminal;
 
 use mercer::evaluate::{ClassificationReport, RegressionReport};
@@ -30,6 +32,9 @@ pub struct TrainReport {
     pub rows: u64,
     pub columns: Vec<ColumnReport>,
     pub target: String,
+    /// The column of the sample weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample_weights: Option<String>,
     pub estimator: &'static str,
     pub reason: String,
     pub params: Value,
@@ -94,6 +99,7 @@ impl TrainReport {
                 })
                 .collect(),
             target: trained.features.target.clone().unwrap_or_default(),
+            sample_weights: trained.features.weights.clone(),
             estimator: trained.estimator.id(),
             reason: reason.to_owned(),
             params: trained.estimator.params(),

@@ -131,6 +131,9 @@ pub fn train(report: &TrainReport) -> Result<()> {
     {
         let mut out = io::stdout().lock();
         writeln!(out, "\n{} fitted in {:.3} s", report.estimator, report.seconds)?;
+        if let Some(weights) = &report.sample_weights {
+            writeln!(out, "sample weights: column `{weights}`, in the fit and in the scores")?;
+        }
         if let Some(map) = &report.feature_map {
             writeln!(out, "{}", wrap(&format!("feature map: {map}"), 2))?;
         }

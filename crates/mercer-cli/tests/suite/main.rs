@@ -6,14 +6,18 @@ mod bayes;
 mod compare;
 mod decisions;
 mod errors;
+mod inspect;
 mod journey;
 mod maps;
+mod mission;
 mod networks;
 mod neural;
 mod shell;
 mod support_vectors;
+mod tables;
 mod text;
 mod unsupervised;
+mod weights;
 
 use assert_cmd::Command;
 use serde_json::Value;

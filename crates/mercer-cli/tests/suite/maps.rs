@@ -169,3 +169,36 @@ fn a_missing_value_before_a_kernel_is_named_and_can_be_imputed() {
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[test]
+fn appended_features_keep_the_columns() {
+    let folder = Folder::new();
+    // A steep line in one column and a wave in the other: the columns fit the first, random features the second.
+    let mut table = String::from("a,b,y\n");
+    for i in 0..400 {
+        let (a, b) = ((i * 37 % 400) as f64 / 200.0 - 1.0, (i * 91 % 400) as f64 / 200.0 - 1.0);
+        table += &format!("{a},{b},{}\n", 100.0 * a + 3.0 * (4.0 * b).sin());
+    }
+    folder.write("wave.csv", &table);
+    let error = |more: &[&str]| {
+        let start =
+            ["train", "wave.csv", "--target", "y", "--model", "ridge", "--set", "alpha=0.1"];
+        let report =
+            folder.json(&[&start[..], &["--prepare", "scale=standard", "--json"], more].concat());
+        report["regression"]["rmse"].as_f64().unwrap()
+    };
+
+    let columns = error(&[]);
+    let features = error(&["--features", "rff:100"]);
+    let both = error(&["--features", "rff:100", "--append"]);
+
+    assert!(both < 0.5 * columns && both < 0.5 * features, "{columns} {features} {both}");
+    let inspected = folder.json(&["inspect", "wave.mercer", "--json"]);
+    let names: Vec<&str> =
+        inspected["features"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
+    assert_eq!((names.len(), &names[..3]), (102, &["a", "b", "rff1"][..]));
+    assert_eq!(folder.output(&["predict", "wave.mercer", "wave.csv"]).lines().count(), 401);
+    let start = ["train", "wave.csv", "--target", "y", "--model", "ridge", "--append"];
+    let error = folder.failure(&[&start[..], &["--features", "poly:2"]].concat(), 2);
+    assert!(error.contains("contain the columns already"), "{error}");
+}

@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from .probability import Belief as Belief
 from .probability import Beta as Beta
+from .probability import Binomial as Binomial
 from .probability import Dirichlet as Dirichlet
 from .probability import Gamma as Gamma
 from .probability import JointTable as JointTable
+from .probability import Multinomial as Multinomial
 from .probability import MultivariateNormal as MultivariateNormal
 from .probability import NormalInverseGamma as NormalInverseGamma
 from .probability import NormalMean as NormalMean
@@ -215,6 +217,14 @@ def bayes_risk(
     cost: NDArray[np.float64] | None = None,
     reject: float | None = None,
 ) -> float: ...
+def optimal_rule(
+    joint: NDArray[np.float64],
+    cost: NDArray[np.float64] | None = None,
+    reject: float | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], float]: ...
+def two_normals_regions(
+    prior: float, means: tuple[float, float], variances: tuple[float, float]
+) -> list[tuple[float, float, int]]: ...
 def two_normals_error(
     prior: float, means: tuple[float, float], variances: tuple[float, float]
 ) -> float: ...

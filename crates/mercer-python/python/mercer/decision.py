@@ -16,11 +16,12 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from . import _mercer, labels
-from ._mercer import two_normals_error
+from ._mercer import two_normals_error, two_normals_regions
 from .base import Estimator
 
 __all__ = [
     "OperatingPoint",
+    "OptimalRule",
     "DecisionClassifier",
     "Decisions",
     "bayes_risk",
@@ -28,9 +29,11 @@ __all__ = [
     "minimax",
     "minimax_threshold",
     "neyman_pearson",
+    "optimal_rule",
     "outlier_threshold",
     "point_estimate",
     "two_normals_error",
+    "two_normals_regions",
 ]
 
 
@@ -51,6 +54,17 @@ class OperatingPoint(NamedTuple):
     threshold: float
     false_positive_rate: float
     true_positive_rate: float
+
+
+class OptimalRule(NamedTuple):
+    """The optimal decision rule of a joint distribution ``p(x, y)``."""
+
+    #: The index of the predicted class for each ``x``, or -1 for a rejection.
+    actions: NDArray[np.int64]
+    #: The expected cost given each ``x``.
+    risks: NDArray[np.float64]
+    #: The Bayes risk.
+    risk: float
 
 
 def decide(
@@ -124,8 +138,9 @@ def minimax(cost: ArrayLike) -> int:
 def point_estimate(
     values: ArrayLike, weights: ArrayLike, loss: str = "squared", quantile: float = 0.5
 ) -> float:
-    """The point estimate of minimum expected loss for a weighted sample: the mean for ``squared``, the
-    median for ``absolute``, and the given quantile for ``quantile``.
+    """The point estimate of minimum expected loss for a weighted sample, such as a discrete posterior:
+    the mean for ``squared``, the median for ``absolute``, the mode for ``zero-one``, and the given
+    quantile for ``quantile``.
 
     Examples
     --------
@@ -142,6 +157,24 @@ def bayes_risk(
     """The Bayes risk, the minimum risk of any decision rule, of a joint distribution ``p(x, y)`` with
     one row per ``x`` and one column per class."""
     return _mercer.bayes_risk(_matrix(joint), _matrix(cost), reject)
+
+
+def optimal_rule(
+    joint: ArrayLike, *, cost: ArrayLike | None = None, reject: float | None = None
+) -> OptimalRule:
+    """The decision of minimum expected cost for each ``x`` of a joint distribution ``p(x, y)`` with one
+    row per ``x`` and one column per class.
+
+    Examples
+    --------
+    >>> from mercer.decision import optimal_rule
+    >>> rule = optimal_rule([[0.3, 0.1], [0.1, 0.5]])
+    >>> rule.actions
+    array([0, 1])
+    >>> round(rule.risk, 10)
+    0.2
+    """
+    return OptimalRule(*_mercer.optimal_rule(_matrix(joint), _matrix(cost), reject))
 
 
 class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

@@ -161,6 +161,9 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
         Logarithm of the evidence ``p(y | alpha, noise_variance)``; 0 without a penalty.
     effective_degrees_ : float
         Effective degrees of freedom ``Σ λ / (λ + α)``.
+    posterior_covariance_ : ndarray of shape (n_features, n_features)
+        Posterior covariance of the coefficients (of the first target), ``σ² (XᵀX + αI)⁻¹`` with
+        ``σ²`` the noise variance.
     n_iter_ : int
         1: the normal equations are solved directly.
     n_features_in_ : int
@@ -198,6 +201,7 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
     }
     _fitted_attributes: ClassVar = {
         "coef_": ("coefficients", None),
+        "posterior_covariance_": (None, sklearn_attributes.posterior_covariance),
         "n_iter_": (None, sklearn_attributes.one_iteration),
     }
 

@@ -1,4 +1,5 @@
-"""Discrete joint distributions, Bayes' rule, conjugate priors and the multivariate normal.
+"""Discrete joint distributions, Bayes' rule, binomial and multinomial
+distributions, conjugate priors and the multivariate normal.
 
 >>> from mercer.probability import bayes_rule
 >>> answer = bayes_rule(1 / 50000, 0.5, evidence=1 / 20)
@@ -9,9 +10,11 @@
 from ._mercer import (
     Belief,
     Beta,
+    Binomial,
     Dirichlet,
     Gamma,
     JointTable,
+    Multinomial,
     MultivariateNormal,
     NormalInverseGamma,
     NormalMean,
@@ -21,9 +24,11 @@ from ._mercer import (
 __all__ = [
     "Belief",
     "Beta",
+    "Binomial",
     "Dirichlet",
     "Gamma",
     "JointTable",
+    "Multinomial",
     "MultivariateNormal",
     "NormalInverseGamma",
     "NormalMean",

@@ -39,7 +39,13 @@ pub(super) fn features(
         None if sparse => {
             let field = Field { width: n_columns, ..Field::new("features", Kind::Sparse) };
             let schema = Schema { fields: vec![field] };
-            Ok(Features { schema, steps: vec![Step::Sparse], target: None, map: None })
+            Ok(Features {
+                schema,
+                steps: vec![Step::Sparse],
+                target: None,
+                weights: None,
+                map: None,
+            })
         }
         None => Ok(Features::plain((0..n_columns).map(default_name))),
     }

@@ -36,6 +36,12 @@ impl Beta {
         self.0.mean()
     }
 
+    /// The median.
+    #[getter]
+    fn median(&self) -> f64 {
+        self.0.median()
+    }
+
     /// The mode, if there is a unique one.
     #[getter]
     fn mode(&self) -> Option<f64> {
@@ -58,7 +64,7 @@ impl Beta {
         self.0.ln_predictive(k, n).map_err(raised)
     }
 
-    /// Maximum likelihood, MAP, mean and interval after successes and failures.
+    /// Maximum likelihood, MAP, mean, median and interval after successes and failures.
     #[pyo3(signature = (successes, failures, level=0.95))]
     fn estimate<'py>(
         &self,
@@ -120,7 +126,7 @@ impl Dirichlet {
         self.0.ln_predictive(&counts).map_err(raised)
     }
 
-    /// Maximum likelihood, MAP, mean and interval of each outcome after counts.
+    /// Maximum likelihood, MAP, mean, median and interval of each outcome after counts.
     #[pyo3(signature = (counts, level=0.95))]
     fn estimate<'py>(
         &self,
@@ -181,7 +187,7 @@ impl NormalMean {
         self.0.ln_predictive(x)
     }
 
-    /// Maximum likelihood, MAP, mean and interval after observed values.
+    /// Maximum likelihood, MAP, mean, median and interval after observed values.
     #[pyo3(signature = (values, level=0.95))]
     fn estimate<'py>(
         &self,
@@ -246,7 +252,7 @@ impl NormalInverseGamma {
         self.0.ln_predictive(x)
     }
 
-    /// Maximum likelihood, MAP, mean and interval of mean and variance after observed values.
+    /// Maximum likelihood, MAP, mean, median and interval of mean and variance after observed values.
     #[pyo3(signature = (values, level=0.95))]
     fn estimate<'py>(
         &self,
@@ -281,6 +287,12 @@ impl Gamma {
         self.0.mean()
     }
 
+    /// The median.
+    #[getter]
+    fn median(&self) -> f64 {
+        self.0.median()
+    }
+
     /// The mode.
     #[getter]
     fn mode(&self) -> f64 {
@@ -304,7 +316,7 @@ impl Gamma {
         self.0.ln_predictive(k, time).map_err(raised)
     }
 
-    /// Maximum likelihood, MAP, mean and interval after `events` events in time `time`.
+    /// Maximum likelihood, MAP, mean, median and interval after `events` events in time `time`.
     #[pyo3(signature = (events, time, level=0.95))]
     fn estimate<'py>(
         &self,

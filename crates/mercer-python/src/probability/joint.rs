@@ -3,9 +3,10 @@
 use super::{dictionary, string};
 use crate::error::raised;
 use mercer::data::{Column, Levels, MISSING, Table, Values};
+use mercer::probability::joint::Cells;
 use mercer::probability::{self as core, Event, Variable};
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use std::sync::Arc;
@@ -108,11 +109,14 @@ impl JointTable {
     }
 
     /// P(what), or P(what | given).
+    ///
+    /// An event is a dictionary of values (a list means one of several; several variables mean all of them) or an
+    /// expression: `"temp=hot or not weather=sunny"`, `"roll=1|3|5"`, `"die1+die2<=4"`.
     #[pyo3(signature = (what, given=None))]
     fn probability(
         &self,
-        what: &Bound<'_, PyDict>,
-        given: Option<&Bound<'_, PyDict>>,
+        what: &Bound<'_, PyAny>,
+        given: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<f64> {
         let probability =
             self.0.conditional(&event(Some(what))?, &event(given)?).map_err(raised)?;
@@ -123,8 +127,8 @@ impl JointTable {
     #[pyo3(signature = (what, given=None))]
     fn fraction(
         &self,
-        what: &Bound<'_, PyDict>,
-        given: Option<&Bound<'_, PyDict>>,
+        what: &Bound<'_, PyAny>,
+        given: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<(u64, u64)>> {
         let probability =
             self.0.conditional(&event(Some(what))?, &event(given)?).map_err(raised)?;
@@ -138,37 +142,81 @@ impl JointTable {
     }
 
     /// The conditional distribution given an event.
-    fn given(&self, what: &Bound<'_, PyDict>) -> PyResult<JointTable> {
+    fn given(&self, what: &Bound<'_, PyAny>) -> PyResult<JointTable> {
         self.0.given(&event(Some(what))?).map(JointTable).map_err(raised)
     }
 
     /// The factors of P(A) P(B | A) ... for the parts of an event, in order.
-    fn chain_rule<'py>(&self, what: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    fn chain_rule<'py>(&self, what: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         dictionary(what.py(), &self.0.chain_rule(&event(Some(what))?).map_err(raised)?)
     }
 
     /// The terms of sum P(what | by = b) P(by = b).
     fn total_probability<'py>(
         &self,
-        what: &Bound<'py, PyDict>,
+        what: &Bound<'py, PyAny>,
         by: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         dictionary(what.py(), &self.0.total_probability(&event(Some(what))?, by).map_err(raised)?)
     }
 
-    /// The mean of a numeric variable.
-    fn expectation(&self, variable: &str) -> PyResult<f64> {
-        self.0.expectation(variable).map_err(raised)
+    /// E[variable], or E[variable | given]. With `exact=True` a `fractions.Fraction`, which integer counts and values
+    /// have.
+    #[pyo3(signature = (variable, given=None, *, exact=false))]
+    fn expectation<'py>(
+        &self,
+        py: Python<'py>,
+        variable: &str,
+        given: Option<&Bound<'py, PyAny>>,
+        exact: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        number(py, self.restricted(given)?.expectation(variable).map_err(raised)?, exact)
     }
 
-    /// The variance of a numeric variable.
-    fn variance(&self, variable: &str) -> PyResult<f64> {
-        self.0.variance(variable).map_err(raised)
+    /// The variance of a numeric variable, given an event if there is one.
+    #[pyo3(signature = (variable, given=None, *, exact=false))]
+    fn variance<'py>(
+        &self,
+        py: Python<'py>,
+        variable: &str,
+        given: Option<&Bound<'py, PyAny>>,
+        exact: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        number(py, self.restricted(given)?.variance(variable).map_err(raised)?, exact)
     }
 
-    /// The covariance of two numeric variables.
-    fn covariance(&self, a: &str, b: &str) -> PyResult<f64> {
-        self.0.covariance(a, b).map_err(raised)
+    /// The covariance of two numeric variables, given an event if there is one.
+    #[pyo3(signature = (a, b, given=None, *, exact=false))]
+    fn covariance<'py>(
+        &self,
+        py: Python<'py>,
+        a: &str,
+        b: &str,
+        given: Option<&Bound<'py, PyAny>>,
+        exact: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        number(py, self.restricted(given)?.covariance(a, b).map_err(raised)?, exact)
+    }
+
+    /// The correlation coefficient of two numeric variables; `None` if a variance is zero.
+    #[pyo3(signature = (a, b, given=None))]
+    fn correlation(
+        &self,
+        a: &str,
+        b: &str,
+        given: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<f64>> {
+        self.restricted(given)?.correlation(a, b).map_err(raised)
+    }
+
+    /// The terms of sum E[variable | by = b] P(by = b).
+    fn total_expectation<'py>(
+        &self,
+        py: Python<'py>,
+        variable: &str,
+        by: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        dictionary(py, &self.0.total_expectation(variable, by).map_err(raised)?)
     }
 
     /// The joint entropy of some variables, in bits.
@@ -189,16 +237,40 @@ impl JointTable {
         self.0.independent(a, b, &names(&given)).map_err(raised)
     }
 
-    /// The G and chi-squared tests of independence, given any others.
-    #[pyo3(signature = (a, b, given=Vec::new()))]
+    /// The G and chi-squared tests of independence, given any others. A table of probabilities needs the number of
+    /// observations behind it, `sample_size`.
+    #[pyo3(signature = (a, b, given=Vec::new(), sample_size=None))]
     fn test_independence<'py>(
         &self,
         py: Python<'py>,
         a: &str,
         b: &str,
         given: Vec<String>,
+        sample_size: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        dictionary(py, &self.0.test_independence(a, b, &names(&given)).map_err(raised)?)
+        let sized = match (sample_size, self.0.kind()) {
+            (Some(_), Cells::Counts) => {
+                let why = "sample_size is for a table of probabilities; this one has counts";
+                return Err(PyValueError::new_err(why));
+            }
+            (Some(n), Cells::Probabilities) => Some(self.0.with_sample_size(n).map_err(raised)?),
+            (None, _) => None,
+        };
+        let table = sized.as_ref().unwrap_or(&self.0);
+        dictionary(py, &table.test_independence(a, b, &names(&given)).map_err(raised)?)
+    }
+
+    /// The free parameters of two variables, given any others: k² - 1 of their joint distribution, 2k - 2 under
+    /// independence.
+    #[pyo3(signature = (a, b, given=Vec::new()))]
+    fn pair_parameters<'py>(
+        &self,
+        py: Python<'py>,
+        a: &str,
+        b: &str,
+        given: Vec<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        dictionary(py, &self.0.pair_parameters(a, b, &names(&given)).map_err(raised)?)
     }
 
     /// The number of free parameters of the joint distribution, and of one with independent variables.
@@ -212,10 +284,36 @@ impl JointTable {
     }
 }
 
-/// The event of a dictionary: a value, or a list of values, for each variable.
-fn event(values_of: Option<&Bound<'_, PyDict>>) -> PyResult<Event> {
+impl JointTable {
+    fn restricted(&self, given: Option<&Bound<'_, PyAny>>) -> PyResult<core::JointTable> {
+        self.0.restricted(&event(given)?).map_err(raised)
+    }
+}
+
+/// A moment as a float, or as an exact `fractions.Fraction`.
+fn number(py: Python<'_>, value: core::Fraction, exact: bool) -> PyResult<Bound<'_, PyAny>> {
+    if !exact {
+        return Ok(value.value().into_pyobject(py)?.into_any());
+    }
+    let integers = value.integers().ok_or_else(|| {
+        PyValueError::new_err("exact=True needs a table of integer counts and integer values")
+    })?;
+    py.import("fractions")?.getattr("Fraction")?.call1(integers)
+}
+
+/// The event of a dictionary, with a value or a list of values for each variable, or of an expression.
+fn event(given: Option<&Bound<'_, PyAny>>) -> PyResult<Event> {
+    let Some(given) = given else { return Ok(Event::certain()) };
+    if let Ok(text) = given.extract::<String>() {
+        return Event::parse(&text).map_err(raised);
+    }
+    let values_of = given.cast::<PyDict>().map_err(|_| {
+        PyTypeError::new_err(
+            "an event is a dictionary such as {\"temp\": \"hot\"}, or a string such as \"temp=hot\"",
+        )
+    })?;
     let mut event = Event::certain();
-    for (name, value) in values_of.into_iter().flatten() {
+    for (name, value) in values_of {
         let values: Vec<String> =
             if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
                 value.try_iter()?.map(|v| string(&v?)).collect::<PyResult<_>>()?

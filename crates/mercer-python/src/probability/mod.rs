@@ -4,11 +4,13 @@
 pub mod bayes_rule;
 mod belief;
 mod conjugate;
+mod density;
 mod joint;
 mod normal;
 
 pub use belief::Belief;
 pub use conjugate::{Beta, Dirichlet, Gamma, NormalInverseGamma, NormalMean};
+pub use density::{Binomial, Multinomial};
 pub use joint::JointTable;
 pub use normal::MultivariateNormal;
 

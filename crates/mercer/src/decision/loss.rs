@@ -120,6 +120,9 @@ pub enum RegressionLoss {
     Squared,
     /// `|y − a|`, minimized by the median.
     Absolute,
+    /// 1 if `y ≠ a` and 0 otherwise, minimized by the mode.
+    #[serde(rename = "zero-one")]
+    ZeroOne,
     /// The pinball loss, `q (y − a)` if `a < y` and `(1 − q)(a − y)` otherwise, minimized by the
     /// `q`-quantile.
     Quantile(f64),
@@ -132,6 +135,7 @@ impl RegressionLoss {
         match self {
             RegressionLoss::Squared => d * d,
             RegressionLoss::Absolute => d.abs(),
+            RegressionLoss::ZeroOne => f64::from(u8::from(d != 0.0)),
             RegressionLoss::Quantile(q) => (q * d).max((q - 1.0) * d),
         }
     }
@@ -143,6 +147,7 @@ impl RegressionLoss {
     /// let (values, posterior) = ([0.0, 1.0, 10.0], [0.3, 0.4, 0.3]);
     /// assert_eq!(RegressionLoss::Squared.best(&values, &posterior)?, 3.4);
     /// assert_eq!(RegressionLoss::Absolute.best(&values, &posterior)?, 1.0);
+    /// assert_eq!(RegressionLoss::ZeroOne.best(&values, &posterior)?, 1.0);
     /// assert_eq!(RegressionLoss::Quantile(0.9).best(&values, &posterior)?, 10.0);
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -157,6 +162,7 @@ impl RegressionLoss {
                 let shift: f64 = values.iter().zip(weights).map(|(y, w)| w * (y - first)).sum();
                 return Ok(first + shift / total);
             }
+            RegressionLoss::ZeroOne => return Ok(mode(values, weights)),
             RegressionLoss::Absolute => 0.5,
             RegressionLoss::Quantile(q) => *q,
         };
@@ -211,6 +217,20 @@ impl RegressionLoss {
         let total: f64 = weights.iter().sum();
         if total > 0.0 { Ok(total) } else { Err(Error::NoRows) }
     }
+}
+
+/// The value of largest total weight; ties go to the smallest.
+fn mode(values: &[f64], weights: &[f64]) -> f64 {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut best = (f64::NAN, 0.0);
+    for same in order.chunk_by(|a, b| values[*a] == values[*b]) {
+        let weight: f64 = same.iter().map(|i| weights[*i]).sum();
+        if weight > best.1 {
+            best = (values[same[0]], weight);
+        }
+    }
+    best.0
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use serde::Serialize;
 /// Sums over decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Risk {
+    n_rows: u64,
+    /// The sum of the weights.
     n: f64,
     n_labeled: f64,
     expected: f64,
@@ -39,22 +41,36 @@ pub struct RiskReport {
 impl Risk {
     /// Adds a decision, with the true class if it is known.
     pub fn push(&mut self, costs: &Costs, decision: &Decision, truth: Option<usize>) {
-        self.n += 1.0;
-        self.expected += decision.risk;
+        self.push_weighted(costs, decision, truth, 1.0);
+    }
+
+    /// As [`Risk::push`], with a sample weight: a row of weight two counts as two rows.
+    pub fn push_weighted(
+        &mut self,
+        costs: &Costs,
+        decision: &Decision,
+        truth: Option<usize>,
+        weight: f64,
+    ) {
+        self.n_rows += 1;
+        self.n += weight;
+        self.expected += weight * decision.risk;
         let answer = match decision.action {
             Action::Class(answer) => Some(answer),
             Action::Reject => None,
         };
-        self.rejected += f64::from(u8::from(answer.is_none()));
+        self.rejected += weight * f64::from(u8::from(answer.is_none()));
         let Some(truth) = truth else { return };
-        self.n_labeled += 1.0;
+        self.n_labeled += weight;
         // The cost of a rejection does not depend on the class.
-        self.empirical += answer.map_or(decision.risk, |answer| costs.cost(truth, answer));
-        self.correct += f64::from(u8::from(answer == Some(truth)));
+        let cost = answer.map_or(decision.risk, |answer| costs.cost(truth, answer));
+        self.empirical += weight * cost;
+        self.correct += weight * f64::from(u8::from(answer == Some(truth)));
     }
 
     /// Adds the sums of other rows.
     pub fn merge(&mut self, other: &Risk) {
+        self.n_rows += other.n_rows;
         self.n += other.n;
         self.n_labeled += other.n_labeled;
         self.expected += other.expected;
@@ -68,7 +84,7 @@ impl Risk {
         let mean = |sum: f64, n: f64| (n > 0.0).then(|| sum / n);
         let labeled = self.n_labeled > 0.0;
         Some(RiskReport {
-            rows: self.n as u64,
+            rows: self.n_rows,
             expected_risk: mean(self.expected, self.n)?,
             empirical_risk: mean(self.empirical, self.n_labeled),
             rejected_fraction: mean(self.rejected, self.n)?,
@@ -77,11 +93,21 @@ impl Risk {
     }
 }
 
-/// The Bayes risk of a joint distribution `p(x, y)`, with one row per `x` and one column per class.
+/// The optimal decision rule of a joint distribution `p(x, y)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptimalRule {
+    /// The decision of minimum expected loss for every `x`; its risk is conditional, `E[L | x]`, and zero where `p(x)`
+    /// is zero.
+    pub decisions: Vec<Decision>,
+    /// The Bayes risk, `Σ p(x) E[L | x]`.
+    pub risk: f64,
+}
+
+/// The optimal decision rule of a joint distribution `p(x, y)`, with one row per `x` and one column per class.
 ///
 /// # Errors
 /// If the cells are not probabilities that sum to one, or the costs have another number of classes.
-pub fn bayes_risk(joint: &Matrix, costs: &Costs) -> Result<f64> {
+pub fn optimal_rule(joint: &Matrix, costs: &Costs) -> Result<OptimalRule> {
     if joint.ncols() != costs.n_classes() {
         return Err(Error::Columns { found: joint.ncols(), expected: costs.n_classes() });
     }
@@ -92,12 +118,36 @@ pub fn bayes_risk(joint: &Matrix, costs: &Costs) -> Result<f64> {
     if (sum - 1.0).abs() > crate::probability::SUM_TOLERANCE {
         return Err(Error::NotOne { what: "the cells of p(x, y)".into(), sum });
     }
-    let minimum = |row: ndarray::ArrayView1<'_, f64>| {
-        let risks = row.dot(costs.matrix());
-        let reject = costs.reject().map_or(f64::INFINITY, |cost| cost * row.sum());
-        risks.iter().copied().fold(reject, f64::min)
-    };
-    Ok(joint.outer_iter().map(minimum).sum())
+    let (mut decisions, mut risk) = (Vec::new(), 0.0);
+    for row in joint.outer_iter() {
+        let (p, losses) = (row.sum(), row.dot(costs.matrix()));
+        // Ties go to the first class, and to a class before a rejection.
+        let mut best = (Action::Class(0), losses[0]);
+        for (c, loss) in losses.iter().enumerate().skip(1) {
+            if *loss < best.1 {
+                best = (Action::Class(c), *loss);
+            }
+        }
+        if let Some(cost) = costs.reject().filter(|cost| cost * p < best.1) {
+            best = (Action::Reject, cost * p);
+        }
+        risk += best.1;
+        let conditional = |loss: f64| if p > 0.0 { loss / p } else { 0.0 };
+        decisions.push(Decision {
+            action: best.0,
+            risk: conditional(best.1),
+            risks: losses.iter().map(|loss| conditional(*loss)).collect(),
+        });
+    }
+    Ok(OptimalRule { decisions, risk })
+}
+
+/// The Bayes risk of a joint distribution `p(x, y)`, with one row per `x` and one column per class.
+///
+/// # Errors
+/// As [`optimal_rule`].
+pub fn bayes_risk(joint: &Matrix, costs: &Costs) -> Result<f64> {
+    Ok(optimal_rule(joint, costs)?.risk)
 }
 
 /// Two classes with univariate Gaussian class-conditional densities.
@@ -164,20 +214,25 @@ impl TwoGaussians {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn bayes_error(&self) -> f64 {
-        let points = self.boundaries();
-        let mut ends = vec![f64::NEG_INFINITY];
-        ends.extend(&points);
-        ends.push(f64::INFINITY);
-        let error: f64 = ends
-            .windows(2)
-            .map(|interval| {
+        let error: f64 = (self.regions().iter())
+            .map(|(interval, predicted)| {
                 // One class is predicted on the whole interval: the error is the probability of the other.
-                let first = self.prior * self.between(0, interval);
-                let second = (1.0 - self.prior) * self.between(1, interval);
-                if self.first_wins(interval) { second } else { first }
+                let other = 1 - predicted;
+                let prior = if other == 0 { self.prior } else { 1.0 - self.prior };
+                prior * self.between(other, interval)
             })
             .sum();
         error.clamp(0.0, 0.5)
+    }
+
+    /// The optimal rule: intervals in order, with the class predicted inside (0 or 1).
+    pub fn regions(&self) -> Vec<([f64; 2], usize)> {
+        let mut ends = vec![f64::NEG_INFINITY];
+        ends.extend(self.boundaries());
+        ends.push(f64::INFINITY);
+        (ends.windows(2))
+            .map(|interval| ([interval[0], interval[1]], usize::from(!self.first_wins(interval))))
+            .collect()
     }
 
     fn between(&self, class: usize, interval: &[f64]) -> f64 {
@@ -258,6 +313,10 @@ mod tests {
         assert!((best - 0.5).abs() < 1e-15);
         let rejecting = bayes_risk(&joint, &costs.clone().with_reject(0.1).unwrap()).unwrap();
         assert!((rejecting - (0.04 + 0.03 + 0.03)).abs() < 1e-15);
+        let rule = optimal_rule(&joint, &costs).unwrap();
+        let actions: Vec<Action> = rule.decisions.iter().map(|d| d.action).collect();
+        assert_eq!(actions, [Action::Class(1), Action::Class(1), Action::Class(1)]);
+        assert!((rule.decisions[0].risk - 0.3 / 0.4).abs() < 1e-15);
         assert!(bayes_risk(&array![[0.3, 0.1]], &costs).is_err());
         assert!(bayes_risk(&array![[1.0]], &costs).is_err());
     }

@@ -17,6 +17,8 @@ const Z: f64 = 1.959_963_984_540_054;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     classes: Classes,
+    n_rows: u64,
+    /// Weights of the rows by true and predicted class.
     confusion: Matrix,
     log_loss: f64,
     brier: f64,
@@ -36,6 +38,7 @@ impl Evaluation {
         Evaluation {
             confusion: Matrix::zeros((classes.len(), classes.len())),
             classes: classes.clone(),
+            n_rows: 0,
             log_loss: 0.0,
             brier: 0.0,
             bins: Default::default(),
@@ -44,32 +47,43 @@ impl Evaluation {
 
     /// Adds rows with their predicted log-probabilities.
     pub fn push(&mut self, truth: &[u32], log_proba: &Matrix) {
-        for (truth, row) in truth.iter().zip(log_proba.outer_iter()) {
+        self.push_weighted(truth, log_proba, &[]);
+    }
+
+    /// As [`Evaluation::push`], with sample weights: a row of weight two counts as two rows.
+    pub fn push_weighted(&mut self, truth: &[u32], log_proba: &Matrix, weights: &[f64]) {
+        for (i, (truth, row)) in truth.iter().zip(log_proba.outer_iter()).enumerate() {
+            let weight = weights.get(i).copied().unwrap_or(1.0);
             let row = row.to_vec();
             let (truth, predicted) = (*truth as usize, argmax(&row));
-            self.confusion[[truth, predicted]] += 1.0;
+            self.n_rows += 1;
+            self.confusion[[truth, predicted]] += weight;
             // Probabilities are clipped at 1e-15, so that a probability of zero has a finite loss.
-            self.log_loss -= row[truth].max(1e-15f64.ln());
-            self.brier += (row.iter().enumerate())
-                .map(|(c, p)| (p.exp() - f64::from(u8::from(c == truth))).powi(2))
-                .sum::<f64>();
+            self.log_loss -= weight * row[truth].max(1e-15f64.ln());
+            self.brier += weight
+                * (row.iter().enumerate())
+                    .map(|(c, p)| (p.exp() - f64::from(u8::from(c == truth))).powi(2))
+                    .sum::<f64>();
             let confidence = row[predicted].exp();
             let bin = &mut self.bins[((confidence * BINS as f64) as usize).min(BINS - 1)];
-            bin.n += 1.0;
-            bin.confidence += confidence;
-            bin.correct += f64::from(u8::from(truth == predicted));
+            bin.n += weight;
+            bin.confidence += weight * confidence;
+            bin.correct += weight * f64::from(u8::from(truth == predicted));
         }
     }
 
     /// Adds rows with their predicted classes, for a model without probabilities.
-    pub fn push_predictions(&mut self, truth: &[u32], predicted: &[u32]) {
-        for (truth, predicted) in truth.iter().zip(predicted) {
-            self.confusion[[*truth as usize, *predicted as usize]] += 1.0;
+    pub fn push_predictions(&mut self, truth: &[u32], predicted: &[u32], weights: &[f64]) {
+        for (i, (truth, predicted)) in truth.iter().zip(predicted).enumerate() {
+            self.n_rows += 1;
+            let weight = weights.get(i).copied().unwrap_or(1.0);
+            self.confusion[[*truth as usize, *predicted as usize]] += weight;
         }
     }
 
     /// Adds the rows of another evaluation of the same classes.
     pub fn merge(&mut self, other: &Evaluation) {
+        self.n_rows += other.n_rows;
         self.confusion += &other.confusion;
         self.log_loss += other.log_loss;
         self.brier += other.brier;
@@ -82,7 +96,7 @@ impl Evaluation {
 
     /// The number of rows.
     pub fn n_rows(&self) -> u64 {
-        self.confusion.sum() as u64
+        self.n_rows
     }
 
     /// The metrics.
@@ -103,7 +117,7 @@ impl Evaluation {
                 }
             })
             .collect();
-        let largest = classes.iter().map(|c| c.support).max().unwrap_or(0) as f64;
+        let largest = self.confusion.outer_iter().map(|row| row.sum()).fold(0.0, f64::max);
         let macro_f1 = ratio(classes.iter().map(|c| c.f1).sum(), classes.len() as f64);
         let calibration: Vec<CalibrationBin> = (self.bins.iter().enumerate())
             .filter(|(_, bin)| bin.n > 0.0)
@@ -119,10 +133,11 @@ impl Evaluation {
         let mean = |sum: f64| (n_probabilistic > 0.0).then(|| sum / n_probabilistic);
         let error = calibration
             .iter()
-            .map(|bin| (bin.confidence - bin.accuracy).abs() * bin.n as f64)
+            .zip(self.bins.iter().filter(|bin| bin.n > 0.0))
+            .map(|(shown, bin)| (shown.confidence - shown.accuracy).abs() * bin.n)
             .sum::<f64>();
         ClassificationReport {
-            n_rows: n as u64,
+            n_rows: self.n_rows,
             accuracy: wilson(correct, n),
             baseline_accuracy: ratio(largest, n),
             macro_f1,

@@ -10,6 +10,8 @@ const MAX_POINTS: usize = 2000;
 /// Sums over evaluated rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegressionEvaluation {
+    n_rows: u64,
+    /// The sum of the weights.
     n: f64,
     mean: f64,
     /// `Σ (y − mean)²`.
@@ -25,6 +27,7 @@ pub struct RegressionEvaluation {
 impl Default for RegressionEvaluation {
     fn default() -> Self {
         RegressionEvaluation {
+            n_rows: 0,
             n: 0.0,
             mean: 0.0,
             spread: 0.0,
@@ -41,16 +44,27 @@ impl Default for RegressionEvaluation {
 impl RegressionEvaluation {
     /// Adds rows with their targets and predictions.
     pub fn push(&mut self, truth: &[f64], predicted: &[f64]) {
-        for (y, p) in truth.iter().zip(predicted) {
-            self.n += 1.0;
+        self.push_weighted(truth, predicted, &[]);
+    }
+
+    /// As [`RegressionEvaluation::push`], with sample weights: a row of weight two counts as two rows. The median error
+    /// is that of the rows of positive weight.
+    pub fn push_weighted(&mut self, truth: &[f64], predicted: &[f64], weights: &[f64]) {
+        for (i, (y, p)) in truth.iter().zip(predicted).enumerate() {
+            let weight = weights.get(i).copied().unwrap_or(1.0);
+            self.n_rows += 1;
+            if weight == 0.0 {
+                continue;
+            }
+            self.n += weight;
             // Welford (1962): one pass without cancellation.
             let d = y - self.mean;
-            self.mean += d / self.n;
-            self.spread += d * (y - self.mean);
+            self.mean += weight * d / self.n;
+            self.spread += weight * d * (y - self.mean);
             let error = p - y;
-            self.squares += error * error;
-            self.absolutes += error.abs();
-            self.signed += error;
+            self.squares += weight * error * error;
+            self.absolutes += weight * error.abs();
+            self.signed += weight * error;
             self.largest = self.largest.max(error.abs());
             self.errors.push(error.abs());
             self.points.push((*y, *p));
@@ -59,14 +73,14 @@ impl RegressionEvaluation {
 
     /// The number of rows.
     pub fn n_rows(&self) -> u64 {
-        self.n as u64
+        self.n_rows
     }
 
     /// The metrics.
     pub fn report(&self) -> RegressionReport {
         let mean = |sum: f64| if self.n > 0.0 { sum / self.n } else { 0.0 };
         RegressionReport {
-            n_rows: self.n as u64,
+            n_rows: self.n_rows,
             r_squared: if self.spread > 0.0 { 1.0 - self.squares / self.spread } else { 0.0 },
             rmse: mean(self.squares).sqrt(),
             baseline_rmse: mean(self.spread).sqrt(),

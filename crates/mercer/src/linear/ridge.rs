@@ -44,6 +44,7 @@ params! {
         own("noise_variance_", "float", "Residual variance that maximizes the evidence."),
         own("log_evidence_", "float", "Logarithm of the evidence `p(y | alpha, noise_variance)`; 0 without a penalty."),
         own("effective_degrees_", "float", "Effective degrees of freedom `Σ λ / (λ + α)`."),
+        of_model("posterior_covariance_", "posterior_covariance", "ndarray of shape (n_features, n_features)", "Posterior covariance of the coefficients (of the first target), `σ² (XᵀX + αI)⁻¹` with `σ²` the noise variance."),
         of_model("n_iter_", "one_iteration", "int", "1: the normal equations are solved directly."),
     ];
     sklearn {

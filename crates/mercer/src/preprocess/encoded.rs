@@ -18,6 +18,8 @@ pub struct Encoded {
     pub codes: Vec<u32>,
     /// Regression targets; empty without them.
     pub targets: Vec<f64>,
+    /// Sample weights; empty if all are one.
+    pub weights: Vec<f64>,
     /// The number of cells with a category that the model does not know.
     pub n_unseen: u64,
     columns: Arc<[ColumnDescription]>,
@@ -51,15 +53,15 @@ impl Encoded {
     /// # Errors
     /// If the rows have no classes.
     pub fn dataset<'a>(&'a self, classes: &'a Classes) -> Result<Dataset<'a>> {
-        Dataset::classes(self.rows(), &self.codes, classes)?.with_descriptions(&self.columns)
+        self.weighted(Dataset::classes(self.rows(), &self.codes, classes)?)
     }
 
     /// The features without a target.
     ///
     /// # Errors
-    /// Never: the descriptions belong to these columns.
+    /// If a sample weight is negative or not finite.
     pub fn unlabeled(&self) -> Result<Dataset<'_>> {
-        Dataset::unlabeled(self.rows()).with_descriptions(&self.columns)
+        self.weighted(Dataset::unlabeled(self.rows()))
     }
 
     /// The features with their regression targets.
@@ -67,7 +69,13 @@ impl Encoded {
     /// # Errors
     /// If the rows have no regression targets.
     pub fn regression_dataset(&self) -> Result<Dataset<'_>> {
-        Dataset::regression(self.rows(), &self.targets)?.with_descriptions(&self.columns)
+        self.weighted(Dataset::regression(self.rows(), &self.targets)?)
+    }
+
+    /// The dataset with the sample weights and the descriptions of the columns.
+    fn weighted<'a>(&'a self, data: Dataset<'a>) -> Result<Dataset<'a>> {
+        let data = if self.weights.is_empty() { data } else { data.weighted(&self.weights)? };
+        data.with_descriptions(&self.columns)
     }
 
     /// Concatenates parts; `None` if there are none.
@@ -78,6 +86,7 @@ impl Encoded {
         let columns = Arc::clone(&parts.first()?.columns);
         let codes = parts.iter().flat_map(|part| part.codes.iter().copied()).collect();
         let targets = parts.iter().flat_map(|part| part.targets.iter().copied()).collect();
+        let weights = parts.iter().flat_map(|part| part.weights.iter().copied()).collect();
         let n_unseen = parts.iter().map(|part| part.n_unseen).sum();
         let n_rows = parts.iter().map(|part| part.rows().n_rows()).sum();
         let width = parts.first()?.rows().n_columns();
@@ -97,7 +106,7 @@ impl Encoded {
             }
             OwnedRows::Dense(Matrix::from_shape_vec((n_rows, width), cells).ok()?)
         };
-        Some(Encoded { rows, codes, targets, n_unseen, columns })
+        Some(Encoded { rows, codes, targets, weights, n_unseen, columns })
     }
 
     /// A copy of the rows at some indices.
@@ -124,7 +133,8 @@ impl Encoded {
         };
         let codes = indices.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
         let targets = indices.iter().filter_map(|i| self.targets.get(*i)).copied().collect();
-        Encoded { rows, codes, targets, n_unseen: 0, columns: Arc::clone(&self.columns) }
+        let weights = indices.iter().filter_map(|i| self.weights.get(*i)).copied().collect();
+        Encoded { rows, codes, targets, weights, n_unseen: 0, columns: Arc::clone(&self.columns) }
     }
 }
 
@@ -209,7 +219,27 @@ impl<'a> Encoder<'a> {
     fn with_codes(&self, table: &Table, codes: Vec<u32>) -> Result<Encoded> {
         let (rows, n_unseen) = self.features.rows(table)?;
         let columns = Arc::clone(&self.columns);
-        Ok(Encoded { rows, codes, targets: Vec::new(), n_unseen, columns })
+        let weights = sample_weights(table, self.features)?;
+        Ok(Encoded { rows, codes, targets: Vec::new(), weights, n_unseen, columns })
+    }
+}
+
+/// The sample weights of a table; none if the features name no column, or the table was read without it, as for
+/// predictions.
+pub(super) fn sample_weights(table: &Table, features: &Features) -> Result<Vec<f64>> {
+    let Some(column) = features.weights.as_ref().and_then(|name| table.column(name)) else {
+        return Ok(Vec::new());
+    };
+    let Values::Numeric(weights) = &column.values else {
+        return Err(Error::Kind {
+            column: column.name.clone(),
+            found: column.values.kind().to_string(),
+            expected: "numeric sample weights".into(),
+        });
+    };
+    match weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        Some(row) => Err(Error::Weight { row, value: weights[row] }),
+        None => Ok(weights.clone()),
     }
 }
 

@@ -43,6 +43,9 @@ pub struct FeatureMapRecipe {
     params: MapParams,
     /// Whether `gamma` is not set by the user.
     default_gamma: bool,
+    /// Whether the features follow the encoded columns instead of replacing them.
+    #[serde(default)]
+    append: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,6 +66,9 @@ pub struct FeatureMap {
     pub spec: String,
     /// The fitted map.
     pub map: FittedFeatureMap,
+    /// Whether the features follow the encoded columns instead of replacing them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub append: bool,
     /// The certificate, with the approximation error on the sample.
     pub certificate: Certificate,
 }
@@ -136,13 +142,31 @@ impl FeatureMapRecipe {
             ),
             _ => return Err(refuse()),
         };
-        let mut recipe = FeatureMapRecipe { spec: spec.to_owned(), params, default_gamma: true };
+        let mut recipe =
+            FeatureMapRecipe { spec: spec.to_owned(), params, default_gamma: true, append: false };
         for setting in settings {
             let (name, value) = setting.split_once('=').ok_or_else(refuse)?;
             recipe.set(name.trim(), value.trim())?;
         }
         recipe.check()?;
         Ok(recipe)
+    }
+
+    /// The same map whose features follow the encoded columns instead of replacing them: the estimator is linear in
+    /// both.
+    ///
+    /// # Errors
+    /// For polynomial features, which contain the columns already.
+    pub fn appended(mut self) -> Result<FeatureMapRecipe> {
+        if matches!(self.params, MapParams::Poly(_)) {
+            return Err(Error::Parameter {
+                name: "append".into(),
+                found: format!("`{}`, whose features contain the columns already", self.spec),
+                expected: "rff, nystroem, sketch or chi2".into(),
+            });
+        }
+        self.append = true;
+        Ok(self)
     }
 
     fn set(&mut self, name: &str, text: &str) -> Result<()> {
@@ -228,7 +252,7 @@ impl FeatureMapRecipe {
                 (FittedFeatureMap::Poly(fitted.model), fitted.certificate)
             }
         };
-        Ok(FeatureMap { spec: self.spec.clone(), map, certificate })
+        Ok(FeatureMap { spec: self.spec.clone(), map, append: self.append, certificate })
     }
 
     /// Fits the map to a sample of the encoded rows of a stream.
@@ -331,7 +355,7 @@ impl FeatureMap {
 
     /// The number of features.
     pub fn n_outputs(&self) -> usize {
-        self.transformer().n_outputs()
+        self.transformer().n_outputs() + if self.append { self.n_inputs() } else { 0 }
     }
 
     /// Whether the features of sparse rows are sparse.
@@ -353,14 +377,28 @@ impl FeatureMap {
             FittedFeatureMap::Chi2(_) => "chi2-",
             FittedFeatureMap::Poly(_) => "poly",
         };
-        let numbered = || (1..=self.n_outputs()).map(|k| format!("{prefix}{k}")).collect();
-        self.transformer().feature_names_out(inputs).unwrap_or_else(numbered)
+        let map = self.transformer();
+        let numbered = || (1..=map.n_outputs()).map(|k| format!("{prefix}{k}")).collect();
+        let mapped = map.feature_names_out(inputs).unwrap_or_else(numbered);
+        match self.append {
+            true => inputs.iter().cloned().chain(mapped).collect(),
+            false => mapped,
+        }
     }
 
     /// A description with the approximation error.
     pub fn description(&self) -> String {
         let (n, m) = (self.n_inputs(), self.n_outputs());
-        format!("{}: {n} columns mapped to {m} features; {}", self.spec, self.certificate)
+        match self.append {
+            true => {
+                let mapped = m - n;
+                let spec = &self.spec;
+                format!("{spec}: {n} columns and {mapped} features of them; {}", self.certificate)
+            }
+            false => {
+                format!("{}: {n} columns mapped to {m} features; {}", self.spec, self.certificate)
+            }
+        }
     }
 
     /// The dense features of some rows.
@@ -368,6 +406,20 @@ impl FeatureMap {
     /// # Errors
     /// If a cell is not finite.
     pub fn dense(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let mapped = self.mapped(x)?;
+        if !self.append {
+            return Ok(mapped);
+        }
+        let mut all = Matrix::zeros((x.n_rows(), self.n_outputs()));
+        for (i, (mut to, features)) in all.outer_iter_mut().zip(mapped.outer_iter()).enumerate() {
+            let cells = x.row(i).into_iter().chain(features.iter().copied());
+            to.iter_mut().zip(cells).for_each(|(to, cell)| *to = cell);
+        }
+        Ok(all)
+    }
+
+    /// The features of the map alone.
+    fn mapped(&self, x: &Rows<'_>) -> Result<Matrix> {
         match (&self.map, x) {
             // A value below the minimum of the training rows would be negative after scaling; it is set to zero.
             (FittedFeatureMap::Chi2(map), x) => {

@@ -18,6 +18,9 @@ pub struct Features {
     pub steps: Vec<Step>,
     /// The name of the target column, if there is one.
     pub target: Option<String>,
+    /// The name of the column of sample weights in the training data, if there is one; it is not a feature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<String>,
     /// The kernel map of the encoded columns, if any.
     #[serde(default)]
     pub map: Option<Arc<FeatureMap>>,
@@ -59,7 +62,7 @@ impl Features {
     pub fn plain(names: impl IntoIterator<Item = String>) -> Features {
         let fields: Vec<Field> = names.into_iter().map(Field::numeric).collect();
         let steps = vec![Step::Numeric(NumericStep::default()); fields.len()];
-        Features { schema: Schema { fields }, steps, target: None, map: None }
+        Features { schema: Schema { fields }, steps, target: None, weights: None, map: None }
     }
 
     /// The common features of two models; `None` if they differ. A target that only one of them names is that of
@@ -69,8 +72,10 @@ impl Features {
             (Some(mine), Some(theirs)) if mine != theirs => return None,
             (mine, theirs) => mine.clone().or_else(|| theirs.clone()),
         };
-        let equal =
-            self.schema == other.schema && self.steps == other.steps && self.map == other.map;
+        let equal = self.schema == other.schema
+            && self.steps == other.steps
+            && self.weights == other.weights
+            && self.map == other.map;
         equal.then(|| Features { target, ..self.clone() })
     }
 
@@ -110,21 +115,31 @@ impl Features {
         if stays_sparse && self.steps.iter().any(sparse) { Layout::Sparse } else { Layout::Dense }
     }
 
-    /// The columns to read: those of the features and, with `classes`, the target as a categorical column.
+    /// The columns to read: those of the features and, with `classes`, the target as a categorical column and the
+    /// sample weights.
     pub fn input_schema(&self, classes: Option<&Classes>) -> Schema {
         let mut schema = self.schema.clone();
         if let (Some(target), Some(classes)) = (&self.target, classes) {
             let names = classes.labels().iter().map(Label::to_string).collect();
             let levels = Arc::new(Levels::new(names));
             schema.fields.push(Field::categorical(target.clone(), levels));
+            schema.fields.extend(self.weights.clone().map(Field::numeric));
         }
         schema
     }
 
-    /// The columns to read for regression: those of the features, and the target as a numeric column.
+    /// The columns to read for regression: those of the features, and the target and the sample weights as numeric
+    /// columns.
     pub fn regression_schema(&self) -> Schema {
-        let mut schema = self.schema.clone();
+        let mut schema = self.weighted_schema();
         schema.fields.extend(self.target.clone().map(Field::numeric));
+        schema
+    }
+
+    /// The feature columns and the column of sample weights.
+    pub fn weighted_schema(&self) -> Schema {
+        let mut schema = self.schema.clone();
+        schema.fields.extend(self.weights.clone().map(Field::numeric));
         schema
     }
 

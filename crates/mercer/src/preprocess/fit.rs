@@ -1,6 +1,7 @@
 //! Fits the steps that depend on the data: means, medians, ranges and bins of numeric columns, vocabularies and
 //! document frequencies of text columns, and the kernel map.
 
+use super::encoded::sample_weights;
 use super::features::{Features, Step, is_text};
 use super::numeric::NumericSummary;
 use super::text::TextFit;
@@ -72,9 +73,12 @@ impl Features {
             steps.iter().map(|step| TextFit::new(step, cache_bytes)).collect::<Result<Vec<_>>>()?;
         let mut summaries = NumericSummaries::new(numeric.len(), recipe.needs_values());
         let mut stopped = None;
-        stream.stream(&self.schema, ROWS_PER_TABLE, &mut |tables| {
+        let schema = self.weighted_schema();
+        stream.stream(&schema, ROWS_PER_TABLE, &mut |tables| {
             for table in &tables {
-                summaries.observe(table, &numeric, monitor)?;
+                let weights =
+                    sample_weights(table, &self).map_err(|e| e.after_rows(summaries.n_rows))?;
+                summaries.observe(table, &numeric, &weights, monitor)?;
             }
             for (fit, k) in text_fits.iter_mut().zip(&text) {
                 fit.observe(&documents(&tables, *k), monitor)?;
@@ -146,7 +150,15 @@ impl NumericSummaries {
         }
     }
 
-    fn observe(&mut self, table: &Table, numeric: &[usize], monitor: &Monitor<'_>) -> Result<()> {
+    /// Means and variances are weighted by the sample weights; medians, quantiles and ranges are those of the rows of
+    /// positive weight.
+    fn observe(
+        &mut self,
+        table: &Table,
+        numeric: &[usize],
+        weights: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
         let mut x = Matrix::zeros((table.n_rows(), numeric.len()));
         for (j, k) in numeric.iter().enumerate() {
             match &table.columns()[*k].values {
@@ -162,12 +174,15 @@ impl NumericSummaries {
             }
         }
         let n = x.nrows();
-        let part = Moments::of_rows(&Rows::from(&x), &vec![0; n], &[], &[n as f64])
+        let total = if weights.is_empty() { n as f64 } else { weights.iter().sum() };
+        let part = Moments::of_rows(&Rows::from(&x), &vec![0; n], weights, &[total])
             .map_err(|e| in_table(e, numeric).after_rows(self.n_rows))?;
         self.n_rows += n;
         self.moments.merge_group(0, &part, 0);
         for (j, column) in x.columns().into_iter().enumerate() {
-            let present = column.iter().copied().filter(|v| !v.is_nan());
+            let counts = |i: &usize| weights.get(*i).is_none_or(|w| *w > 0.0);
+            let present = column.iter().copied().enumerate();
+            let present = present.filter(|(i, v)| !v.is_nan() && counts(i)).map(|(_, v)| v);
             self.low[j] = present.clone().fold(self.low[j], f64::min);
             self.high[j] = present.clone().fold(self.high[j], f64::max);
             if let Some(values) = &mut self.values {

@@ -50,6 +50,7 @@ impl Features {
             schema: Schema::default(),
             steps: Vec::new(),
             target: target.map(str::to_owned),
+            weights: None,
             map: None,
         };
         let mut dropped = Vec::new();

@@ -156,6 +156,15 @@ impl Recipe {
         self
     }
 
+    /// The same recipe, with the features of the kernel map after the encoded columns instead of in their place.
+    ///
+    /// # Errors
+    /// As [`FeatureMapRecipe::appended`].
+    pub fn appended(mut self) -> Result<Recipe> {
+        self.map = self.map.map(FeatureMapRecipe::appended).transpose()?;
+        Ok(self)
+    }
+
     /// The recipe with a kernel map as its last step; for the syntax see [`FeatureMapRecipe::parse`]. A kernel weights
     /// all columns equally: unless the recipe scales numeric columns, they are standardized, or scaled to the range
     /// from zero to one for a map of nonnegative features.

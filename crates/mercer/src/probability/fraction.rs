@@ -32,19 +32,36 @@ impl Fraction {
         self.numerator / self.denominator
     }
 
-    /// Numerator and denominator, if both are integers and the denominator is not one.
+    /// `numerator / denominator` in lowest terms; `None` if a 64-bit float cannot hold one of them exactly.
+    pub(crate) fn reduced(numerator: i128, denominator: i128) -> Option<Fraction> {
+        let (mut a, mut b) = (numerator.unsigned_abs(), denominator.unsigned_abs());
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        let divisor = i128::try_from(a).ok().filter(|a| *a > 0)?;
+        let (n, d) = (numerator / divisor, denominator / divisor);
+        let exact = |x: i128| x.unsigned_abs() <= MAX_EXACT_INTEGER as u128;
+        (exact(n) && exact(d)).then(|| Fraction::new(n as f64, d as f64))
+    }
+
+    /// Numerator and denominator, if both are integers, not negative, and the denominator is not one.
     pub fn counts(&self) -> Option<(u64, u64)> {
-        let is_integer = |x: f64| (0.0..=MAX_EXACT_INTEGER).contains(&x) && x.fract() == 0.0;
-        (is_integer(self.numerator) && is_integer(self.denominator) && self.denominator > 1.0)
-            .then_some((self.numerator as u64, self.denominator as u64))
+        self.integers().filter(|(n, d)| *n >= 0 && *d > 1).map(|(n, d)| (n as u64, d as u64))
+    }
+
+    /// Numerator and denominator, if both are integers.
+    pub fn integers(&self) -> Option<(i64, i64)> {
+        let is_integer = |x: f64| x.abs() <= MAX_EXACT_INTEGER && x.fract() == 0.0;
+        (is_integer(self.numerator) && is_integer(self.denominator) && self.denominator >= 1.0)
+            .then_some((self.numerator as i64, self.denominator as i64))
     }
 }
 
 impl fmt::Display for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.counts() {
-            Some((n, d)) => write!(f, "{n}/{d} = {}", short(self.value())),
-            None => f.pad(&short(self.value())),
+        match self.integers() {
+            Some((n, d)) if d > 1 => write!(f, "{n}/{d} = {}", short(self.value())),
+            _ => f.pad(&short(self.value())),
         }
     }
 }
@@ -55,7 +72,7 @@ impl Serialize for Fraction {
         use serde::ser::SerializeStruct;
         let mut fields = serializer.serialize_struct("Fraction", 2)?;
         fields.serialize_field("value", &self.value())?;
-        fields.serialize_field("fraction", &self.counts())?;
+        fields.serialize_field("fraction", &self.integers().filter(|(_, d)| *d > 1))?;
         fields.end()
     }
 }

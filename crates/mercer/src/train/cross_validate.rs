@@ -42,8 +42,8 @@ impl HeldOutScores {
     /// Adds the scores of the next rows.
     pub fn merge(&mut self, batch: BatchScores) {
         self.classes.merge(&batch.classes);
-        for (targets, predicted) in batch.regression {
-            self.regression.push(&targets, &predicted);
+        for (targets, predicted, weights) in batch.regression {
+            self.regression.push_weighted(&targets, &predicted, &weights);
         }
         let n_outliers = batch.inlier_scores.iter().filter(|score| **score < 0.0).count();
         self.outliers.0 += n_outliers as u64;
@@ -56,8 +56,8 @@ impl HeldOutScores {
 /// The scores of the rows of one batch.
 pub(crate) struct BatchScores {
     classes: Evaluation,
-    /// Targets and predictions, fold by fold.
-    regression: Vec<(Vec<f64>, Vec<f64>)>,
+    /// Targets, predictions and sample weights, fold by fold.
+    regression: Vec<(Vec<f64>, Vec<f64>, Vec<f64>)>,
     /// Decision values of an outlier detector, negative for outliers.
     inlier_scores: Vec<f64>,
     information: Information,
@@ -118,23 +118,26 @@ pub(crate) fn score_batch(
             // Joint log-likelihoods give the posterior and the density at once.
             (Some(_), Some(generative)) if model.factorized_likelihood().is_some() => {
                 let (log_proba, densities) = posterior_and_density(generative.log_joint(&rows)?);
-                scores.classes.push(&part.codes, &log_proba);
+                scores.classes.push_weighted(&part.codes, &log_proba, &part.weights);
                 scores.densities.merge(&Densities::of(&densities));
             }
             (Some(probabilistic), generative) => {
-                scores.classes.push(&part.codes, &probabilistic.log_proba(&rows)?);
+                let log_proba = probabilistic.log_proba(&rows)?;
+                scores.classes.push_weighted(&part.codes, &log_proba, &part.weights);
                 if let Some(generative) = generative {
                     scores.densities.merge(&Densities::of(&generative.log_density(&rows)?));
                 }
             }
             (None, _) => {
                 if let Some(classifier) = model.classifier() {
-                    scores.classes.push_predictions(&part.codes, &classifier.predict(&rows)?);
+                    let predicted = classifier.predict(&rows)?;
+                    scores.classes.push_predictions(&part.codes, &predicted, &part.weights);
                 }
             }
         }
         if let Some(regressor) = model.regressor() {
-            scores.regression.push((part.targets.clone(), regressor.predict(&rows)?));
+            let predicted = regressor.predict(&rows)?;
+            scores.regression.push((part.targets.clone(), predicted, part.weights.clone()));
         }
         if let Some(detector) = model.outlier_detector() {
             scores.inlier_scores.extend(detector.inlier_scores(&rows)?);

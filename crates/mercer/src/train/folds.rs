@@ -65,7 +65,7 @@ impl Training<'_> {
             _ if labels == Labels::None => self.features.input_schema(None),
             Task::Classification(classes) => self.features.input_schema(Some(classes)),
             Task::Regression => self.features.regression_schema(),
-            Task::Unsupervised => self.features.input_schema(None),
+            Task::Unsupervised => self.features.weighted_schema(),
         }
     }
 

@@ -241,7 +241,7 @@ proptest! {
 
         prop_assert!(table.independent("a", "b", &[]).unwrap());
         prop_assert!(test.p_value_chi_squared > 0.999);
-        prop_assert!(table.covariance("a", "b").unwrap().abs() < 1e-12);
+        prop_assert!(table.covariance("a", "b").unwrap().value().abs() < 1e-12);
         let free = table.free_parameters();
         prop_assert_eq!(free.independent as usize, a.len() + b.len() - 2);
     }

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::report::terminal::{align_right, table};
 use crate::session::Session;
 use clap::{Args, Subcommand};
+use mercer::decision::RegressionLoss;
 use mercer::explain::short;
 use mercer::probability::conjugate::{
     Beta, Dirichlet, Estimate as Row, Gamma, Interval, NormalInverseGamma, NormalMean,
@@ -12,14 +13,18 @@ use mercer::probability::conjugate::{
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Estimate a parameter: maximum likelihood, MAP, posterior mean and interval.
+/// Estimate a parameter: maximum likelihood, and the Bayes estimates of a posterior with an interval.
+///
+/// The Bayes estimate minimizes the expected loss under the posterior: the posterior mean for squared loss, the median
+/// for absolute loss, the mode (MAP) for 0-1 loss.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   mercer bayes estimate beta --successes 7 --failures 3
   mercer bayes estimate dirichlet --counts 3,4,5 --prior 1
   mercer bayes estimate normal --values 125,100,70,120
-  mercer bayes estimate gamma --counts 3,1,4,1")]
+  mercer bayes estimate gamma --counts 3,1,4,1
+  mercer bayes estimate discrete --values 0,1,10 --posterior 0.3,0.4,0.3")]
 pub struct Estimate {
     #[command(subcommand)]
     of: Of,
@@ -82,6 +87,18 @@ Examples:
         #[arg(long, default_value = "1,0.001", value_delimiter = ',', value_parser = number, value_name = "SHAPE,RATE")]
         prior: Vec<f64>,
     },
+    /// A parameter with finitely many values and known posterior probabilities
+    #[command(
+        after_help = "Example:\n  mercer bayes estimate discrete --values 0,1,10 --posterior 0.3,0.4,0.3"
+    )]
+    Discrete {
+        /// Values of the parameter
+        #[arg(long, value_delimiter = ',', value_parser = number, value_name = "X,X,…", allow_hyphen_values = true, required = true)]
+        values: Vec<f64>,
+        /// Posterior probability of each value, or a weight proportional to it
+        #[arg(long, value_delimiter = ',', value_parser = number, value_name = "P,P,…", required = true)]
+        posterior: Vec<f64>,
+    },
 }
 
 /// The result of an estimation.
@@ -103,6 +120,7 @@ pub fn run(args: Estimate, session: &Session) -> Result<()> {
         }
         Of::Normal { values, noise: None, prior } => normal(&values, &prior, level)?,
         Of::Gamma { counts, prior } => gamma(&counts, &prior, level)?,
+        Of::Discrete { values, posterior } => return discrete(&values, &posterior, session),
     };
     if session.json {
         let next = summary.next.map_or(Value::Null, |i| json!(i));
@@ -114,8 +132,15 @@ pub fn run(args: Estimate, session: &Session) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "prior      {}\nposterior  {}\n", summary.prior, summary.posterior)?;
     let percent = format!("{}% interval", short(100.0 * level));
-    let mut rows = table(&["", "maximum likelihood", "MAP", "posterior mean", &percent]);
-    align_right(&mut rows, &[1, 2, 3, 4]);
+    let mut rows = table(&[
+        "",
+        "maximum likelihood",
+        "MAP (0-1 loss)",
+        "mean (squared loss)",
+        "median (absolute loss)",
+        &percent,
+    ]);
+    align_right(&mut rows, &[1, 2, 3, 4, 5]);
     let some = |x: Option<f64>| x.map_or_else(|| "none".to_owned(), short);
     for row in &summary.rows {
         rows.add_row([
@@ -123,6 +148,7 @@ pub fn run(args: Estimate, session: &Session) -> Result<()> {
             some(row.maximum_likelihood),
             some(row.map),
             some(row.mean),
+            short(row.median),
             format!("{} to {}", short(row.interval.low), short(row.interval.high)),
         ]);
     }
@@ -132,6 +158,59 @@ pub fn run(args: Estimate, session: &Session) -> Result<()> {
         writeln!(out, "\nThe next value lies in {low} to {high} with P = {}", short(level))?;
     }
     Ok(())
+}
+
+/// The Bayes estimates of a discrete posterior, each with its expected loss.
+pub struct BayesEstimates {
+    pub mean: f64,
+    pub median: f64,
+    pub mode: f64,
+    /// The expected losses: squared, absolute, 0-1.
+    risks: [f64; 3],
+}
+
+impl BayesEstimates {
+    pub fn of(values: &[f64], posterior: &[f64]) -> Result<BayesEstimates> {
+        let losses = [RegressionLoss::Squared, RegressionLoss::Absolute, RegressionLoss::ZeroOne];
+        let mut best = [0.0; 3];
+        let mut risks = [0.0; 3];
+        for (k, loss) in losses.iter().enumerate() {
+            best[k] = loss.best(values, posterior)?;
+            risks[k] = loss.risk(values, posterior, best[k])?;
+        }
+        Ok(BayesEstimates { mean: best[0], median: best[1], mode: best[2], risks })
+    }
+
+    pub fn json(&self) -> Value {
+        json!({
+            "mean": self.mean, "median": self.median, "mode": self.mode,
+            "expected_squared_loss": self.risks[0], "expected_absolute_loss": self.risks[1],
+            "expected_zero_one_loss": self.risks[2],
+        })
+    }
+
+    pub fn print(&self, out: &mut impl Write) -> Result<()> {
+        let mut rows = table(&["loss", "Bayes estimate", "", "expected loss"]);
+        align_right(&mut rows, &[2, 3]);
+        let lines = [
+            ("squared", "mean", self.mean),
+            ("absolute", "median", self.median),
+            ("0-1", "mode", self.mode),
+        ];
+        for ((loss, name, value), risk) in lines.into_iter().zip(self.risks) {
+            rows.add_row([loss.to_owned(), name.into(), short(value), short(risk)]);
+        }
+        writeln!(out, "{rows}")?;
+        Ok(())
+    }
+}
+
+fn discrete(values: &[f64], posterior: &[f64], session: &Session) -> Result<()> {
+    let estimates = BayesEstimates::of(values, posterior)?;
+    match session.json {
+        true => session.print_json(&estimates.json()),
+        false => estimates.print(&mut io::stdout().lock()),
+    }
 }
 
 fn beta(successes: f64, failures: f64, prior: &[f64], level: f64) -> Result<Told> {

@@ -1,5 +1,6 @@
 //! `mercer bayes update`: sequential belief updating.
 
+use super::estimate::BayesEstimates;
 use super::number::{named, named_list, number};
 use crate::failure::{Failure, Result};
 use crate::report::plot;
@@ -28,6 +29,8 @@ const MOST: usize = 1_000_000;
 Examples:
   mercer bayes update --prior h1=.1 --prior h2=.2 --prior h3=.4 --prior h4=.2 --prior h5=.1 \\
     --outcome lime=0,1/4,1/2,3/4,1 --observe lime*10 --plot bags.svg
+  mercer bayes update --prior h1=.1 --prior h2=.2 --prior h3=.4 --prior h4=.2 --prior h5=.1 \\
+    --outcome lime=0,1/4,1/2,3/4,1 --observe lime*3 --values 0,1/4,1/2,3/4,1
   mercer bayes update --file bags.json --observe lime,cherry")]
 pub struct Update {
     /// Hypothesis and its prior probability (may repeat)
@@ -39,6 +42,10 @@ pub struct Update {
     /// Observations in order, separated by commas; lime*10 is ten times lime
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     observe: Vec<String>,
+    /// Numeric value of each hypothesis, in their order: prints the Bayes estimates under the final posterior (mean for
+    /// squared loss, median for absolute loss, mode for 0-1 loss) [default: the names, if they are numbers]
+    #[arg(long, value_delimiter = ',', value_parser = number, value_name = "X,X,…", allow_hyphen_values = true)]
+    values: Vec<f64>,
     /// Read hypotheses, outcomes and observations from a JSON file; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: Option<PathBuf>,
@@ -75,10 +82,12 @@ pub fn run(args: Update, session: &Session) -> Result<()> {
         save(path, &belief, &lines)?;
         session.message(&format!("saved {}", path.display()));
     }
+    let estimates = estimates(&args.values, &belief)?;
     if session.json {
         return session.print_json(&json!({
             "hypotheses": belief.hypotheses(), "outcomes": belief.outcomes(), "lines": lines,
             "log_evidence": belief.log_evidence(),
+            "estimates": estimates.map(|estimates| estimates.json()),
         }));
     }
     let mut headings = vec!["n".to_owned(), "observation".into()];
@@ -94,8 +103,32 @@ pub fn run(args: Update, session: &Session) -> Result<()> {
         cells.extend(line.posterior.iter().chain(&line.predictive).map(|p| short(*p)));
         rows.add_row(cells);
     }
-    writeln!(io::stdout().lock(), "{rows}")?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{rows}")?;
+    if let Some(estimates) = estimates {
+        writeln!(out)?;
+        estimates.print(&mut out)?;
+    }
     Ok(())
+}
+
+/// The Bayes estimates of the hypotheses' values; `None` if the hypotheses have none.
+fn estimates(values: &[f64], belief: &Belief) -> Result<Option<BayesEstimates>> {
+    let names = belief.hypotheses();
+    let values: Vec<f64> = match values.is_empty() {
+        false if values.len() != names.len() => {
+            let (found, expected) = (values.len(), names.len());
+            let why =
+                format!("--values has {found} numbers, expected {expected}, one per hypothesis");
+            return Err(Failure::Usage(why));
+        }
+        false => values.to_vec(),
+        true => match names.iter().map(|name| number(name)).collect() {
+            Ok(values) => values,
+            Err(_) => return Ok(None),
+        },
+    };
+    BayesEstimates::of(&values, &belief.posterior()).map(Some)
 }
 
 fn start(args: &Update) -> Result<(Belief, Vec<String>)> {

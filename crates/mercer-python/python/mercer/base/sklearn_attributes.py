@@ -85,6 +85,12 @@ def pairwise_weights(fitted: _mercer.Fitted) -> np.ndarray:
     )
 
 
+def posterior_covariance(fitted: _mercer.Fitted) -> np.ndarray:
+    """The posterior covariance of the coefficients of ridge regression."""
+    factor = fitted.field("whitener")
+    return fitted.field("noise_variance") * (factor.T @ factor)
+
+
 def powers(fitted: _mercer.Fitted) -> np.ndarray:
     """The exponent of each input column in each output column."""
     n = fitted.field("n_columns")

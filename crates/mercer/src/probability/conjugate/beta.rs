@@ -1,7 +1,7 @@
 //! The beta prior of a success probability: `p ~ Beta(α, β)`; the posterior after `s` successes and `f` failures is
 //! `Beta(α + s, β + f)`.
 
-use super::{Estimate, Interval};
+use super::{Estimate, Interval, MEDIAN};
 use crate::error::Result;
 use crate::probability::{check_count, check_positive};
 use mercer_num::special::{beta_quantile, beta_tails, ln_beta, ln_choose};
@@ -70,6 +70,11 @@ impl Beta {
         }
     }
 
+    /// The median.
+    pub fn median(&self) -> f64 {
+        beta_quantile(self.alpha, self.beta, MEDIAN)
+    }
+
     /// `αβ / ((α + β)² (α + β + 1))`.
     pub fn variance(&self) -> f64 {
         let n = self.alpha + self.beta;
@@ -112,6 +117,7 @@ impl Beta {
             maximum_likelihood: (n > 0.0).then(|| successes / n),
             map: posterior.mode(),
             mean: Some(posterior.mean()),
+            median: posterior.median(),
             interval: posterior.interval(level)?,
         })
     }
@@ -131,6 +137,15 @@ mod tests {
         assert!((total - 1.0).abs() < 1e-13);
         assert!((belief.ln_predictive(1.0, 1.0).unwrap().exp() - belief.mean()).abs() < 1e-15);
         assert!(belief.ln_predictive(3.0, 2.0).is_err());
+    }
+
+    #[test]
+    fn the_median_has_half_of_the_probability_below() {
+        let posterior = Beta::new(1.0, 1.0).unwrap().updated(7.0, 3.0).unwrap();
+
+        assert!((posterior.cdf(posterior.median()) - 0.5).abs() < 1e-14);
+        // P(p < x) = x² for Beta(2, 1).
+        assert!((Beta::new(2.0, 1.0).unwrap().median() - 0.5f64.sqrt()).abs() < 1e-15);
     }
 
     #[test]

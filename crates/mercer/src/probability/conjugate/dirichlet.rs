@@ -100,12 +100,14 @@ impl Dirichlet {
         let (mode, mean) = (posterior.mode(), posterior.mean());
         (0..counts.len())
             .map(|j| {
-                let interval: Interval = posterior.marginal(j)?.interval(level)?;
+                let marginal = posterior.marginal(j)?;
+                let interval: Interval = marginal.interval(level)?;
                 Ok(Estimate {
                     parameter: format!("probability of outcome {}", j + 1),
                     maximum_likelihood: (n > 0.0).then(|| counts[j] / n),
                     map: mode.as_ref().map(|mode| mode[j]),
                     mean: Some(mean[j]),
+                    median: marginal.median(),
                     interval,
                 })
             })

@@ -1,7 +1,7 @@
 //! The gamma prior of a Poisson rate: `λ ~ Gamma(shape, rate)`; the posterior after `k` events in time `t` is
 //! `Gamma(shape + k, rate + t)`.
 
-use super::{Estimate, Interval};
+use super::{Estimate, Interval, MEDIAN};
 use crate::error::Result;
 use crate::probability::{check_count, check_positive};
 use mercer_num::special::{gamma_quantile, gamma_tails, ln_gamma};
@@ -55,6 +55,11 @@ impl Gamma {
         ((self.shape - 1.0) / self.rate).max(0.0)
     }
 
+    /// The median.
+    pub fn median(&self) -> f64 {
+        gamma_quantile(self.shape, MEDIAN) / self.rate
+    }
+
     /// `shape / rate²`.
     pub fn variance(&self) -> f64 {
         self.shape / self.rate / self.rate
@@ -98,6 +103,7 @@ impl Gamma {
             maximum_likelihood: (time > 0.0).then(|| events / time),
             map: Some(posterior.mode()),
             mean: Some(posterior.mean()),
+            median: posterior.median(),
             interval: posterior.interval(level)?,
         })
     }

@@ -27,17 +27,19 @@ use crate::error::{Error, Result};
 use mercer_num::special::Tails;
 use serde::Serialize;
 
-/// Point estimates of a parameter: maximum likelihood, maximum a posteriori, posterior mean.
+/// Point estimates of a parameter: maximum likelihood, maximum a posteriori, posterior mean and median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The name of the parameter.
     pub parameter: String,
     /// The maximum likelihood estimate; `None` if the data do not determine it.
     pub maximum_likelihood: Option<f64>,
-    /// The maximum a posteriori estimate, the mode of the posterior, if it exists.
+    /// The maximum a posteriori estimate, the mode of the posterior, if it exists: the Bayes estimate under 0-1 loss.
     pub map: Option<f64>,
-    /// The posterior mean, if it exists.
+    /// The posterior mean, if it exists: the Bayes estimate under squared loss.
     pub mean: Option<f64>,
+    /// The posterior median: the Bayes estimate under absolute loss.
+    pub median: f64,
     /// The equal-tailed credible interval.
     pub interval: Interval,
 }
@@ -68,6 +70,9 @@ impl Interval {
         Ok(Interval { level, low: quantile(below), high: quantile(below.mirrored()) })
     }
 }
+
+/// Both tails at the median.
+const MEDIAN: Tails = Tails { lower: 0.5, upper: 0.5 };
 
 /// Summary of a sample: size, mean and centered sum of squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

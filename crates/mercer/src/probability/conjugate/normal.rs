@@ -95,6 +95,7 @@ impl NormalMean {
             maximum_likelihood: (sample.n > 0.0).then_some(sample.mean),
             map: Some(posterior.mean),
             mean: Some(posterior.mean),
+            median: posterior.mean,
             interval: posterior.interval(level)?,
         })
     }

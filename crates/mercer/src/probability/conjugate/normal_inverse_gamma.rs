@@ -5,7 +5,7 @@
 //! n/2`, `β' = β + S/2 + κ n (x̄ − m)² / (2κ')`. The marginal distribution of the mean is Student's t with `2α` degrees
 //! of freedom.
 
-use super::{Estimate, Interval, Sample};
+use super::{Estimate, Interval, MEDIAN, Sample};
 use crate::error::{Error, Result};
 use crate::probability::{check_count, check_positive};
 use mercer_num::special::{gamma_quantile, ln_gamma, student_quantile};
@@ -133,6 +133,7 @@ impl NormalInverseGamma {
                 map: Some(mean),
                 // A t distribution with one degree of freedom or less has no mean.
                 mean: (posterior.alpha > 0.5).then_some(mean),
+                median: mean,
                 interval: posterior.mean_interval(level)?,
             },
             Estimate {
@@ -140,6 +141,8 @@ impl NormalInverseGamma {
                 maximum_likelihood: (sample.n > 0.0).then(|| sample.squares / sample.n),
                 map: Some(variance),
                 mean: posterior.mean_variance(),
+                // β divided by a gamma variable: the medians correspond.
+                median: posterior.beta / gamma_quantile(posterior.alpha, MEDIAN),
                 interval: posterior.variance_interval(level)?,
             },
         ])

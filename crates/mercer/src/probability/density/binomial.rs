@@ -87,6 +87,15 @@ mod tests {
     }
 
     #[test]
+    fn real_counts_use_the_gamma_function() {
+        let some = Binomial::new(7.5, 0.3).unwrap();
+
+        // Γ(8.5) / (Γ(3.25) Γ(6.25)) · 0.3^2.25 · 0.7^5.25
+        assert!((some.pmf(2.25) - 0.304_945_890_530_642_4).abs() < 1e-14);
+        assert!((some.ln_pmf(2.25).exp() - 0.304_945_890_530_642_4).abs() < 1e-14);
+    }
+
+    #[test]
     fn certain_trials_are_certain() {
         let never = Binomial::new(3.0, 0.0).unwrap();
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::probability::{check_count, check_distribution};
+use mercer_num::Matrix;
 use mercer_num::special::ln_gamma;
 
 /// A multinomial distribution; the number of trials is the sum of the counts.
@@ -53,6 +54,32 @@ impl Multinomial {
         }
         Ok(log + ln_gamma(n + 1.0))
     }
+
+    /// `P(counts)`.
+    ///
+    /// # Errors
+    /// As [`Multinomial::ln_pmf`].
+    pub fn pmf(&self, counts: &[f64]) -> Result<f64> {
+        Ok(self.ln_pmf(counts)?.exp())
+    }
+
+    /// The probabilities of the outcomes.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.p
+    }
+
+    /// The expected counts of `n` trials, `n pⱼ`.
+    pub fn mean(&self, n: f64) -> Vec<f64> {
+        self.p.iter().map(|p| n * p).collect()
+    }
+
+    /// The covariance matrix of the counts of `n` trials: `n pⱼ (1 − pⱼ)` on the diagonal, `−n pᵢ pⱼ` elsewhere.
+    pub fn covariance(&self, n: f64) -> Matrix {
+        let k = self.p.len();
+        Matrix::from_shape_fn((k, k), |(i, j)| {
+            n * self.p[i] * (f64::from(u8::from(i == j)) - self.p[j])
+        })
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +94,19 @@ mod tests {
         let log = two.ln_pmf(&[2.25, 5.25]).unwrap();
 
         assert!((log - coin.ln_pmf(2.25)).abs() < 1e-13);
+    }
+
+    #[test]
+    fn counts_that_compete_have_a_negative_covariance() {
+        let three = Multinomial::new(vec![0.5, 0.3, 0.2]).unwrap();
+
+        let covariance = three.covariance(10.0);
+
+        assert_eq!(three.mean(10.0), [5.0, 3.0, 2.0]);
+        assert!((covariance[[0, 0]] - 2.5).abs() < 1e-15);
+        assert!((covariance[[0, 1]] + 1.5).abs() < 1e-15);
+        // 5! / (2! 2! 1!) · 0.5² · 0.3² · 0.2 = 30 · 0.0045.
+        assert!((three.pmf(&[2.0, 2.0, 1.0]).unwrap() - 0.135).abs() < 1e-14);
     }
 
     #[test]

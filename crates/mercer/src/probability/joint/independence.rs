@@ -38,7 +38,27 @@ pub struct FreeParameters {
     pub independent: u64,
 }
 
+/// The numbers of free parameters of two variables, summed over the configurations of the conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PairParameters {
+    /// Of their joint distribution: `k² − 1` for `k` values each.
+    pub joint: u64,
+    /// Of independent variables: `2k − 2`.
+    pub independent: u64,
+}
+
 impl JointTable {
+    /// The numbers of free parameters of two variables given others.
+    ///
+    /// # Errors
+    /// If a variable is unknown or repeated.
+    pub fn pair_parameters(&self, a: &str, b: &str, given: &[&str]) -> Result<PairParameters> {
+        let size = |name: &str| self.variable(name).map(|v| v.values.len() as u64);
+        let (k, m) = (size(a)?, size(b)?);
+        let strata = given.iter().map(|name| size(name)).product::<Result<u64>>()?;
+        Ok(PairParameters { joint: strata * (k * m - 1), independent: strata * (k + m - 2) })
+    }
+
     /// The numbers of parameters of the table, and of one with independent variables.
     pub fn free_parameters(&self) -> FreeParameters {
         let sizes = self.variables.iter().map(|v| v.values.len() as u64);
@@ -71,7 +91,9 @@ impl JointTable {
             return Err(Error::Parameter {
                 name: "table".into(),
                 found: "a table of probabilities".into(),
-                expected: "a table of counts, because a test needs the sample size".into(),
+                expected: "a table of counts, because a test needs the sample size; give the size, or compare the \
+                           probabilities"
+                    .into(),
             });
         }
         Ok(self.strata(a, b, given)?.test())

@@ -9,13 +9,15 @@ mod information;
 mod moments;
 mod rules;
 
-pub use event::Event;
-pub use independence::{FreeParameters, Independence};
+pub use event::{Condition, Event, Relation};
+pub use independence::{FreeParameters, Independence, PairParameters};
+pub use moments::{ExpectationTerm, TotalExpectation};
 pub use rules::{Chain, ChainStep, Total, TotalTerm};
 
 use super::{Fraction, check_count, check_names};
 use crate::data::{Kind, Table, Values};
 use crate::error::{Error, Result};
+use event::Test;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -125,8 +127,9 @@ impl JointTable {
     }
 
     /// Counts the rows of a table by categorical and boolean columns, or by numeric columns with few distinct integers.
-    /// With `counts`, that column has the count of each row. Rows with a missing value in one of the columns are left
-    /// out; the second result is their number.
+    /// With `counts`, that column has the count of each row; if its values are not all integers and sum to one, they
+    /// are probabilities. Rows with a missing value in one of the columns are left out; the second result is their
+    /// number.
     ///
     /// # Errors
     /// If a column is missing, is text, or a count is negative.
@@ -166,7 +169,12 @@ impl JointTable {
                 _ => n_skipped += 1,
             }
         }
-        Ok((JointTable::from_counts(variables, cells)?, n_skipped))
+        let sum: f64 = cells.iter().sum();
+        let kind = match counts.is_some_and(|counts| counts.iter().any(|n| n.fract() != 0.0)) {
+            true if (sum - 1.0).abs() <= super::SUM_TOLERANCE => Cells::Probabilities,
+            _ => Cells::Counts,
+        };
+        Ok((JointTable::new(variables, cells, kind)?, n_skipped))
     }
 
     /// The variables in order.
@@ -241,20 +249,15 @@ impl JointTable {
     /// # Errors
     /// As [`JointTable::conditional`], and if the event fixes every variable.
     pub fn given(&self, event: &Event) -> Result<JointTable> {
-        let inside = self.inside(event)?;
-        let cells: Vec<f64> =
-            self.cells.iter().zip(&inside).map(|(v, keep)| if *keep { *v } else { 0.0 }).collect();
-        let total: f64 = cells.iter().sum();
-        if total <= 0.0 {
-            return Err(Error::Impossible { what: event.to_string() });
-        }
-        let free: Vec<&str> = (self.variables.iter())
-            .filter(|v| {
-                !event.parts().iter().any(|(name, values)| *name == v.name && values.len() == 1)
+        let fixed = |variable: &Variable| {
+            event.conditions().iter().any(|condition| {
+                matches!(condition, Condition::OneOf { variable: name, values }
+                    if *name == variable.name && values.len() == 1 && variable.values.contains(&values[0]))
             })
-            .map(|v| v.name.as_str())
-            .collect();
-        let whole = JointTable { variables: self.variables.clone(), cells, kind: self.kind, total };
+        };
+        let free: Vec<&str> =
+            (self.variables.iter()).filter(|v| !fixed(v)).map(|v| v.name.as_str()).collect();
+        let whole = self.restricted(event)?;
         if free.is_empty() {
             return Err(Error::Parameter {
                 name: "given".into(),
@@ -263,6 +266,31 @@ impl JointTable {
             });
         }
         whole.marginal(&free)
+    }
+
+    /// The conditional table given an event, with all variables: cells outside the event are zero.
+    ///
+    /// # Errors
+    /// As [`JointTable::conditional`].
+    pub fn restricted(&self, event: &Event) -> Result<JointTable> {
+        let inside = self.inside(event)?;
+        let cells: Vec<f64> =
+            self.cells.iter().zip(&inside).map(|(v, keep)| if *keep { *v } else { 0.0 }).collect();
+        let total: f64 = cells.iter().sum();
+        if total <= 0.0 {
+            return Err(Error::Impossible { what: event.to_string() });
+        }
+        Ok(JointTable { variables: self.variables.clone(), cells, kind: self.kind, total })
+    }
+
+    /// The table of counts that is expected in a sample of this size: `n` times the probabilities.
+    ///
+    /// # Errors
+    /// If the size is not positive.
+    pub fn with_sample_size(&self, n: f64) -> Result<JointTable> {
+        super::check_positive("the sample size", n)?;
+        let cells = self.cells.iter().map(|v| v / self.total * n).collect();
+        JointTable::from_counts(self.variables.clone(), cells)
     }
 
     /// `temp=hot, weather=rainy`.
@@ -310,29 +338,24 @@ impl JointTable {
 
     /// Whether each cell belongs to an event.
     fn inside(&self, event: &Event) -> Result<Vec<bool>> {
-        let wanted = event
-            .parts()
-            .iter()
-            .map(|(name, values)| {
-                let index = self.index(name)?;
-                let codes = values
-                    .iter()
-                    .map(|value| self.code(index, value))
-                    .collect::<Result<Vec<_>>>()?;
-                Ok((index, codes))
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let tests = Test::of(event, self)?;
         Ok((0..self.cells.len())
             .map(|cell| {
                 let codes = self.codes(cell);
-                wanted.iter().all(|(index, values)| values.contains(&codes[*index]))
+                tests.iter().all(|test| test.passes(&codes))
             })
             .collect())
     }
 
     fn code(&self, index: usize, value: &str) -> Result<usize> {
         let variable = &self.variables[index];
-        variable.values.iter().position(|v| v == value).ok_or_else(|| Error::UnknownValue {
+        let same_number = || {
+            let x: f64 = value.parse().ok()?;
+            variable.values.iter().position(|v| v.parse() == Ok(x))
+        };
+        let named = variable.values.iter().position(|v| v == value);
+        // `1` also names the value `1.0`.
+        named.or_else(same_number).ok_or_else(|| Error::UnknownValue {
             variable: variable.name.clone(),
             value: value.to_owned(),
             known: listed(variable.values.iter()),

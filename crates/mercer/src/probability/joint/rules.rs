@@ -51,8 +51,8 @@ impl JointTable {
     pub fn chain_rule(&self, event: &Event) -> Result<Chain> {
         let mut steps = Vec::new();
         let mut so_far = Event::certain();
-        for (name, values) in event.parts() {
-            let part = Event::one_of(name, values.iter().cloned());
+        for condition in event.conditions() {
+            let part = Event::certain().with(condition.clone());
             let probability = self.conditional(&part, &so_far)?;
             let formula = match so_far.is_certain() {
                 true => format!("P({part})"),

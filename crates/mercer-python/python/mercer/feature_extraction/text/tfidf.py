@@ -20,6 +20,8 @@ TFIDF_CONSTRAINTS = {
     "use_idf": ["boolean"],
     "smooth_idf": ["boolean"],
     "sublinear_tf": ["boolean"],
+    "tf": [StrOptions({"count", "log", "frequency", "binary"}), None],
+    "idf": [StrOptions({"none", "smooth", "plain", "information", "information-plus-one"}), None],
 }
 
 
@@ -27,7 +29,9 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Transforms term counts into tf-idf weights.
 
     The inverse document frequency of a term in ``m`` of ``M`` documents is
-    ``log((1 + M) / (1 + m)) + 1``, or ``log(M / m) + 1`` without smoothing.
+    ``log((1 + M) / (1 + m)) + 1``, or ``log(M / m) + 1`` without smoothing. ``tf`` and ``idf`` select
+    other definitions: ``tf='frequency', idf='information', norm=None`` is the relative term frequency
+    times the self-information ``log(M / m)`` of the event that a document contains the term.
 
     Parameters
     ----------
@@ -39,17 +43,27 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Adds one document that contains every term, which avoids zero document frequencies.
     sublinear_tf : bool, default=False
         Replaces a count ``tf`` by ``1 + log(tf)``.
+    tf : {'count', 'log', 'frequency', 'binary'} or None, default=None
+        Term frequency of a term with ``n`` occurrences: ``n``, ``1 + log(n)``, ``n`` divided by the sum
+        of the row, or 1. ``None``: as ``sublinear_tf`` says.
+    idf : {'none', 'smooth', 'plain', 'information', 'information-plus-one'} or None, default=None
+        Inverse document frequency: 1, ``log((1 + M) / (1 + m)) + 1``, ``log(M / m) + 1``,
+        ``log(M / m)``, or ``log(M / (m + 1))``. ``None``: as ``use_idf`` and ``smooth_idf`` say.
 
     Attributes
     ----------
     idf_ : array of shape (n_terms,)
-        The inverse document frequency of each term, if ``use_idf``.
+        The inverse document frequency of each term, unless it is 1 for all.
 
     Examples
     --------
     >>> from mercer.feature_extraction.text import TfidfTransformer
     >>> TfidfTransformer().fit([[3, 0], [2, 1]]).idf_
     array([1.        , 1.40546511])
+    >>> notes = TfidfTransformer(tf="frequency", idf="information", norm=None)
+    >>> notes.fit_transform([[3, 0], [2, 2]]).toarray().round(4)
+    array([[0.    , 0.    ],
+           [0.    , 0.3466]])
     """
 
     _parameter_constraints: dict = TFIDF_CONSTRAINTS
@@ -61,11 +75,25 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         use_idf: bool = True,
         smooth_idf: bool = True,
         sublinear_tf: bool = False,
+        tf: str | None = None,
+        idf: str | None = None,
     ) -> None:
         self.norm = norm
         self.use_idf = use_idf
         self.smooth_idf = smooth_idf
         self.sublinear_tf = sublinear_tf
+        self.tf = tf
+        self.idf = idf
+
+    def _term_frequency(self) -> str:
+        return self.tf or ("log" if self.sublinear_tf else "count")
+
+    def _inverse_document_frequency(self) -> str:
+        if self.idf is not None:
+            return self.idf
+        if not self.use_idf:
+            return "none"
+        return "smooth" if self.smooth_idf else "plain"
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -83,15 +111,19 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._fit_idf(X)
 
     def _fit_idf(self, X: Any) -> Self:
-        if self.use_idf:
+        idf = self._inverse_document_frequency()
+        if idf != "none":
             dtype = X.dtype if X.dtype in (np.float64, np.float32) else np.float64
-            n_documents = X.shape[0] + int(self.smooth_idf)
+            n_documents = X.shape[0] + int(idf == "smooth")
             documents = np.bincount(X.indices, minlength=X.shape[1]).astype(dtype)
-            documents += float(self.smooth_idf)
+            documents += float(idf in ("smooth", "information-plus-one"))
             self.idf_ = np.full_like(documents, fill_value=n_documents)
-            self.idf_ /= documents
+            # A term in no document has an infinite weight, which no row of the training data meets.
+            with np.errstate(divide="ignore" if idf == "information" else "warn"):
+                self.idf_ /= documents
             np.log(self.idf_, out=self.idf_)
-            self.idf_ += 1.0
+            if idf in ("smooth", "plain"):
+                self.idf_ += 1.0
         return self
 
     def transform(self, X: Any, copy: bool = True) -> Any:
@@ -114,13 +146,20 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._transform(X)
 
     def _transform(self, X: Any) -> Any:
-        if self.sublinear_tf:
+        tf = self._term_frequency()
+        if tf == "log":
             np.log(X.data, X.data)
             X.data += 1.0
+        elif tf == "frequency":
+            lengths = np.asarray(X.sum(axis=1)).ravel()
+            X.data /= np.repeat(lengths, np.diff(X.indptr))
+        elif tf == "binary":
+            X.data[:] = 1.0
         return apply_tfidf(X, getattr(self, "idf_", None), self.norm)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "idf_") or (not self.use_idf and hasattr(self, "n_features_in_"))
+        weightless = self._inverse_document_frequency() == "none"
+        return hasattr(self, "idf_") or (weightless and hasattr(self, "n_features_in_"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,7 +178,7 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
         As in :class:`CountVectorizer`.
     dtype : dtype, default=np.float64
         What the weights are.
-    norm, use_idf, smooth_idf, sublinear_tf
+    norm, use_idf, smooth_idf, sublinear_tf, tf, idf
         As those of :class:`TfidfTransformer`.
 
     Attributes
@@ -186,6 +225,8 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
         use_idf: bool = True,
         smooth_idf: bool = True,
         sublinear_tf: bool = False,
+        tf: str | None = None,
+        idf: str | None = None,
         stem: str | None = None,
     ) -> None:
         super().__init__(
@@ -212,6 +253,8 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
         self.use_idf = use_idf
         self.smooth_idf = smooth_idf
         self.sublinear_tf = sublinear_tf
+        self.tf = tf
+        self.idf = idf
 
     @property
     def idf_(self) -> np.ndarray:
@@ -225,7 +268,7 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
 
     @idf_.setter
     def idf_(self, value: np.ndarray) -> None:
-        if not self.use_idf:
+        if self._transformer()._inverse_document_frequency() == "none":
             raise ValueError("`idf_` cannot be set when `use_idf=False`.")
         if not hasattr(self, "_tfidf"):
             self._tfidf = self._transformer()
@@ -242,6 +285,8 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
             use_idf=self.use_idf,
             smooth_idf=self.smooth_idf,
             sublinear_tf=self.sublinear_tf,
+            tf=self.tf,
+            idf=self.idf,
         )
 
     def _check_dtype(self) -> None:
