@@ -507,6 +507,47 @@ def test_categories_of_a_mixed_table_are_bars_of_probabilities():
     assert len(display.ax_.patches) == 4
 
 
+def test_other_classifiers_have_a_boundary_without_margin(two_classes):
+    X, y = two_classes
+    model = LogisticRegression().fit(X, y)
+
+    display = plot.MarginDisplay.from_estimator(model, X, y)
+
+    points = contours(display.ax_)[0.0]
+    assert np.allclose(model.decision_function(points), 0.0, atol=1e-6)
+    assert labels(display.ax_) == ["boundary", "no", "yes"]
+
+
+def test_labels_and_features_that_do_not_fit_are_refused(two_classes):
+    X, y = two_classes
+    model = GaussianNB().fit(X, y)
+
+    with pytest.raises(ValueError, match="expected one label for each of 60 rows"):
+        plot.GaussianDisplay.from_estimator(model, X, y[:3])
+    with pytest.raises(ValueError, match="feature 7 is not one of the 2 features"):
+        plot.DensityDisplay.from_estimator(model, X, feature=7)
+    with pytest.raises(ValueError, match="X has no rows"):
+        plot.GaussianDisplay.from_estimator(model, X[:0], y[:0])
+    binary = BernoulliNB().fit(X, y)
+    with pytest.raises(ValueError, match="BernoulliNB does not accept missing values"):
+        plot.DensityDisplay.from_estimator(binary, X, feature=0)
+
+
+@pytest.mark.parametrize("far", [(1e6, 1.0), (0.0, 1e-6), (0.0, 1e8)])
+def test_margins_of_rows_far_from_zero_tiny_and_huge(two_classes, far):
+    X, y = two_classes
+    X = far[0] + far[1] * X
+    model = SVC(kernel="linear", C=1.0 / far[1] ** 2, tol=1e-6).fit(X, y)
+
+    display = plot.MarginDisplay.from_estimator(model, X, y)
+
+    lengths = np.linalg.norm(np.diff(display.segments, axis=1)[:, 0], axis=1)
+    slacks = display.slacks[display.slacks > 2e-6]
+    assert len(lengths) == len(slacks) > 5
+    # Decision values lose digits far from zero.
+    assert np.allclose(lengths, slacks * model.margins_[0], rtol=1e-2, atol=1e-4 * far[1])
+
+
 def test_a_display_draws_into_given_axes_and_again(two_classes):
     X, y = two_classes
     _, ax = plt.subplots()

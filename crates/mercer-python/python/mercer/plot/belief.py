@@ -147,7 +147,8 @@ class ParameterDisplay(Display):
         for k, (label, density) in enumerate(self.densities.items()):
             low, high = self.intervals[label]
             color = class_color(k)
-            text = f"{label}: mean {self.means[label]:.3g},\n{100 * self.level:g} % in [{low:.3g}, {high:.3g}]"
+            interval = f"{100 * self.level:g} % in [{low:.3g}, {high:.3g}]"
+            text = f"{label}\nmean {self.means[label]:.3g}, {interval}"
             ax.plot(self.xs, density, color=color, linewidth=1.8, label=text)
             inside = (self.xs >= low) & (self.xs <= high)
             ax.fill_between(self.xs, density, where=inside, color=color, alpha=0.15, linewidth=0)

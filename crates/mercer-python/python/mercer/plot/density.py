@@ -9,7 +9,7 @@ import numpy as np
 
 from .gaussian import class_gaussians
 from .style import Display, class_color, legend
-from .table import class_codes
+from .table import class_codes, feature_index
 
 #: Points of a curve.
 POINTS_PER_CURVE = 400
@@ -57,11 +57,7 @@ class DensityDisplay(Display):
         """
         frame = hasattr(X, "columns")
         names = [str(name) for name in X.columns] if frame else _names(estimator, X)
-        if isinstance(feature, str) and feature not in names:
-            raise ValueError(
-                f"there is no feature {feature!r}; the features are {', '.join(names)}"
-            )
-        j = names.index(feature) if isinstance(feature, str) else int(feature)
+        j = feature_index(names, feature)
         column = np.asarray(X[X.columns[j]] if frame else np.asarray(X)[:, j])
         if column.dtype.kind in "fiu":
             observed = column[np.isfinite(column)].astype(float)
@@ -71,7 +67,7 @@ class DensityDisplay(Display):
             values = np.array(sorted({str(value) for value in column if value == value}))
         classes = [str(label) for label in estimator.classes_]
         densities = _densities(estimator, X, j, values)
-        codes = None if y is None else class_codes(y, estimator.classes_)
+        codes = None if y is None else class_codes(y, estimator.classes_, len(column))
         if codes is not None and column.dtype.kind in "fiu":
             codes = codes[np.isfinite(column)]
         return cls(values, densities, classes, names[j], observed, codes).plot(ax)
@@ -132,6 +128,11 @@ def _densities(estimator: Any, X: Any, j: int, values: np.ndarray) -> np.ndarray
         deviations = np.sqrt(covariances[:, j, j])
         standardized = (values[:, None] - means[:, j]) / deviations
         return np.exp(-0.5 * standardized**2) / (deviations * np.sqrt(2.0 * np.pi))
+    if "missing-values" not in estimator._inputs:
+        raise ValueError(
+            f"{type(estimator).__name__} does not accept missing values, so the density of one feature "
+            "alone is not defined; ClassImageDisplay draws the probabilities of all features"
+        )
     rows, empty = _rows_with(X, j, values), _rows_with(X, j, None)
     with np.errstate(over="ignore"):
         joint = estimator.predict_joint_log_proba(rows)

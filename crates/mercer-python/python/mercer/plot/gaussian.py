@@ -143,7 +143,7 @@ class GaussianDisplay(Display):
             ys,
             margins,
             table.values[:, chosen],
-            class_codes(y, estimator.classes_),
+            class_codes(y, estimator.classes_, len(table.values)),
         ).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:

@@ -23,15 +23,16 @@ class MarginDisplay(Display):
     The boundary ``f(x) = 0``, the edges of the margin ``f(x) = ±1``, the support vectors with a ring, and the
     slack ``ξ = max(0, 1 − t f(x))`` of every row on the wrong side of its edge as a segment to that edge. With a
     linear kernel a segment is perpendicular to the edge and ``ξ`` times ``margins_`` long; with other kernels it
-    ends at the nearest point of the edge. More than two classes have boundaries and support vectors only, and
-    so do two features out of more, where the other features are fixed at their mean.
+    ends at the nearest point of the edge. More than two classes have boundaries and support vectors only. Two
+    features out of more have no slacks: the other features are fixed at their mean. Other classifiers have
+    boundaries only.
 
     Attributes
     ----------
     xs, ys : ndarray
         The coordinates of the grid.
     decision : ndarray of shape (n_ys, n_xs) or None
-        The decision function on the grid, for two classes.
+        The decision function on the grid, for a support vector machine of two classes.
     margins : ndarray of shape (n_classes, n_ys, n_xs)
         The score of each class minus the best other score.
     points, codes : ndarray
@@ -68,7 +69,8 @@ class MarginDisplay(Display):
         slacks: bool = True,
         ax: Any = None,
     ) -> Self:
-        """Draws a fitted ``SVC``, ``NuSVC``, ``LinearSVC`` or ``OneClassSVM``, or a pipeline that ends in one.
+        """Draws a fitted ``SVC``, ``NuSVC``, ``LinearSVC``, ``OneClassSVM`` or any other classifier, or a
+        pipeline that ends in one.
 
         Parameters
         ----------
@@ -97,11 +99,14 @@ class MarginDisplay(Display):
         if classes is not None:
             if y is None:
                 raise ValueError("y is needed to draw the rows of a classifier")
-            codes, names = class_codes(y, classes), [str(label) for label in classes]
+            codes, names = (
+                class_codes(y, classes, len(table.values)),
+                [str(label) for label in classes],
+            )
             margins = margins_between_classes(estimator, rows).T.reshape(-1, grid, grid)
-        binary = classes is None or len(classes) == 2
+        has_margin = classes is None or (len(classes) == 2 and _has_margin(final_step(estimator)))
         decision = None
-        if binary:
+        if has_margin:
             decision = np.asarray(estimator.decision_function(rows)).reshape(grid, grid)
         display = cls(
             xs,
@@ -208,6 +213,12 @@ class MarginDisplay(Display):
                 ax.plot([], [], color=color, linestyle=style, linewidth=width, label=label)
 
 
+def _has_margin(estimator: Any) -> bool:
+    """Whether the decision function of an estimator has the edges of its margin at ±1."""
+    hinge = getattr(estimator, "loss", None) in ("hinge", "squared_hinge")
+    return hinge or type(estimator).__name__ in ("SVC", "NuSVC")
+
+
 def _support_rows(estimator: Any, table: Table, codes: np.ndarray) -> np.ndarray:
     """The support vectors in the features of ``X``.
 
@@ -222,7 +233,7 @@ def _support_rows(estimator: Any, table: Table, codes: np.ndarray) -> np.ndarray
         # The support vectors of a pipeline are preprocessed; its training rows are not.
         return table.values[support] if final is not estimator else vectors
     classes = getattr(estimator, "classes_", None)
-    if classes is None or len(classes) != 2:
+    if classes is None or len(classes) != 2 or not _has_margin(final):
         return np.empty((0, n_features))
     decisions = np.asarray(estimator.decision_function(table.source)).ravel()
     tolerance = float(getattr(final, "tol", 1e-4))

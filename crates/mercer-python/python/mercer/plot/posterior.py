@@ -75,7 +75,7 @@ class PosteriorDisplay(Display):
         xs = np.linspace(*table.range(j), 400)
         rows = table.rows([j], xs[:, None])
         posteriors = {str(name): model.predict_proba(rows) for name, model in named.items()}
-        codes = class_codes(y, first.classes_)
+        codes = class_codes(y, first.classes_, len(table.values))
         classes = [str(label) for label in first.classes_]
         return cls(xs, posteriors, table.values[:, j], codes, classes, table.names[j]).plot(ax)
 

@@ -62,7 +62,7 @@ class ProjectionDisplay(Display):
                 f"n_components is {n_axes}, but the projection has {projected.shape[1]} axes and the "
                 "display draws 1 or 2"
             )
-        codes = class_codes(y, estimator.classes_)
+        codes = class_codes(y, estimator.classes_, len(projected))
         classes = [str(label) for label in estimator.classes_]
         ratios = np.asarray(getattr(estimator, "explained_variance_ratio_", []), dtype=float)
         return cls(projected[:, :n_axes], codes, classes, ratios).plot(ax)

@@ -45,16 +45,7 @@ class Table:
 
     def index(self, feature: str | int) -> int:
         """The index of a feature given by name or index."""
-        if isinstance(feature, str):
-            if feature not in self.names:
-                raise ValueError(
-                    f"there is no feature {feature!r}; the features are {', '.join(self.names)}"
-                )
-            return self.names.index(feature)
-        n = len(self.names)
-        if not -n <= feature < n:
-            raise ValueError(f"feature {feature} is not one of the {n} features")
-        return int(feature) % n
+        return feature_index(self.names, feature)
 
     def choose(self, features: Any, n: int) -> list[int]:
         """The indices of the ``n`` features to draw; ``None`` chooses the only ones there are."""
@@ -102,14 +93,32 @@ class Table:
         return xs, ys, self.rows(chosen, points)
 
 
+def feature_index(names: list[str], feature: str | int) -> int:
+    """The index of a feature given by name or index."""
+    if isinstance(feature, str):
+        if feature not in names:
+            raise ValueError(
+                f"there is no feature {feature!r}; the features are {', '.join(names)}"
+            )
+        return names.index(feature)
+    n = len(names)
+    if not -n <= feature < n:
+        raise ValueError(f"feature {feature} is not one of the {n} features")
+    return int(feature) % n
+
+
 def final_step(estimator: Any) -> Any:
     """The last estimator of a pipeline, or the estimator itself."""
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
 
-def class_codes(y: Any, classes: np.ndarray) -> np.ndarray:
-    """The position of every label in ``classes``."""
+def class_codes(y: Any, classes: np.ndarray, n_rows: int | None = None) -> np.ndarray:
+    """The position of every label in ``classes``; ``y`` has one label per row."""
     labels = np.asarray(y)
+    if labels.ndim != 1 or (n_rows is not None and len(labels) != n_rows):
+        raise ValueError(
+            f"y has the shape {labels.shape}, expected one label for each of {n_rows} rows"
+        )
     codes = np.searchsorted(classes, labels)
     codes = np.minimum(codes, len(classes) - 1)
     unknown = labels[classes[codes] != labels].tolist()
