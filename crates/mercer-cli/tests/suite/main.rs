@@ -10,6 +10,7 @@ mod journey;
 mod maps;
 mod networks;
 mod neural;
+mod plot;
 mod shell;
 mod support_vectors;
 mod text;
