@@ -41,9 +41,9 @@ pub fn margin(
             let f = on_grid(&xs, &ys, decisions);
             plots.extend(lines(f.level_lines(0.0), INK, Stroke::Solid, Some("boundary f = 0")));
             if classes.len() == 2 {
-                let lower = lines(f.level_lines(-1.0), GRAY, Stroke::Dashed, Some("margin f = ±1"));
-                plots.extend(lower);
-                plots.extend(lines(f.level_lines(1.0), GRAY, Stroke::Dashed, None));
+                let edges =
+                    [-1.0, 1.0].into_iter().flat_map(|level| f.level_lines(level)).collect();
+                plots.extend(lines(edges, GRAY, Stroke::Dashed, Some("margin f = ±1")));
                 if model.features.schema.fields.len() == 2 {
                     let decisions = function.decisions(&rows.encoded.rows())?.column(0).to_vec();
                     plots.extend(slacks(model, rows, &axes, &f, &decisions));

@@ -3,8 +3,8 @@
 use super::contour::Point;
 use super::decision::boundaries;
 use super::rows::{POINTS_PER_AXIS, PlotRows, points, spaced};
-use super::style::{INK, Stroke, class_color, class_points, layout, line, lines};
-use crate::failure::Result;
+use super::style::{INK, Stroke, class_color, class_points, layout, line, lines, within};
+use crate::failure::{Failure, Result};
 use kuva::plot::{MarkerShape, ScatterPlot};
 use kuva::render::plots::Plot;
 use kuva::render::render::{Scene, render_multiple};
@@ -26,10 +26,14 @@ pub fn gaussians(
     classes: &Classes,
     named: &[String],
 ) -> Result<Scene> {
-    let axes = rows.axes(model, named, 2)?;
-    let (means, covariances) = class_gaussians(&model.fitted.model).ok_or_else(|| {
-        model.estimator.unable("be plotted as Gaussians: it has no class covariances")
-    })?;
+    let mut axes = rows.axes(model, named, 2)?;
+    let ellipses = ellipses(model, rows, &axes)?;
+    let of_axis = [|p: &Point| p.0, |p: &Point| p.1];
+    for (axis, coordinate) in axes.iter_mut().zip(of_axis) {
+        let values = ellipses.iter().flat_map(|(_, points)| points).map(coordinate);
+        axis.range =
+            values.filter(|x| x.is_finite()).fold(axis.range, |(a, b), x| (a.min(x), b.max(x)));
+    }
     let [xs, ys] = [0, 1].map(|k| spaced(axes[k].range, POINTS_PER_AXIS));
     let mut plots = Vec::new();
     if let Some(classifier) = model.fitted.model.as_model().classifier() {
@@ -41,25 +45,48 @@ pub fn gaussians(
     }
     let names: Vec<String> = classes.labels().iter().map(ToString::to_string).collect();
     plots.extend(class_points(&points(&axes), rows.codes(), &names, 2.6));
-    let scales = [0, 1].map(|k| raw_scale(model, rows, &axes, k));
-    let chosen = [axes[0].index, axes[1].index];
-    let mut centers = Vec::new();
-    for (c, covariance) in covariances.iter().enumerate() {
-        let (Some(x), Some(y)) = (scales[0], scales[1]) else { break };
-        let center = [means[[c, chosen[0]]], means[[c, chosen[1]]]];
-        let entry = |a: usize, b: usize| covariance[[chosen[a], chosen[b]]];
-        for radius in RADII {
-            let ellipse = ellipse(center, [entry(0, 0), entry(0, 1), entry(1, 1)], radius);
-            let raw = ellipse.into_iter().map(|p| (x.raw(p.0), y.raw(p.1))).collect();
-            plots.push(Plot::Line(line(raw, class_color(c), Stroke::Solid)));
-        }
-        centers.push((x.raw(center[0]), y.raw(center[1])));
+    let centers: Vec<Point> = ellipses.iter().map(|(_, points)| middle(points)).collect();
+    for (c, points) in ellipses {
+        plots.push(Plot::Line(line(points, class_color(c), Stroke::Solid)));
     }
     let crosses = ScatterPlot::new().with_data(centers).with_color(INK).with_size(5.0);
     plots.push(Plot::Scatter(crosses.with_marker(MarkerShape::Plus).with_legend("mean")));
     let title = format!("{}: ellipses at Mahalanobis distance 1 and 2", model.estimator.id());
     let layout = layout(&plots, &title, &axes[0].name, &axes[1].name);
-    Ok(render_multiple(plots, layout))
+    Ok(render_multiple(plots, within(layout, axes[0].range, Some(axes[1].range))))
+}
+
+/// The ellipses with the codes of their classes, in the units of the columns.
+fn ellipses(
+    model: &Trained,
+    rows: &PlotRows,
+    axes: &[super::rows::Axis],
+) -> Result<Vec<(usize, Vec<Point>)>> {
+    let (means, covariances) = class_gaussians(&model.fitted.model).ok_or_else(|| {
+        model.estimator.unable("be plotted as Gaussians: it has no class covariances")
+    })?;
+    let (Some(x), Some(y)) = (raw_scale(model, rows, axes, 0), raw_scale(model, rows, axes, 1))
+    else {
+        return Err(Failure::Usage(
+            "the Gaussians are in features that are not the columns of the table; choose another --kind".into(),
+        ));
+    };
+    let (a, b) = (axes[0].index, axes[1].index);
+    let mut found = Vec::new();
+    for (c, covariance) in covariances.iter().enumerate() {
+        let entries = [covariance[[a, a]], covariance[[a, b]], covariance[[b, b]]];
+        for radius in RADII {
+            let points = ellipse([means[[c, a]], means[[c, b]]], entries, radius).into_iter();
+            found.push((c, points.map(|p| (x.raw(p.0), y.raw(p.1))).collect()));
+        }
+    }
+    Ok(found)
+}
+
+/// The center of an ellipse, halfway between two opposite points.
+fn middle(points: &[Point]) -> Point {
+    let (first, opposite) = (points[0], points[POINTS_PER_ELLIPSE / 2]);
+    (0.5 * (first.0 + opposite.0), 0.5 * (first.1 + opposite.1))
 }
 
 /// Whether the model has a Gaussian per class.

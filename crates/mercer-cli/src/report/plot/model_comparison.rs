@@ -32,14 +32,23 @@ pub fn save_comparison(
         [x, y, ..] => (boundaries(models, points, classes)?, (x.clone(), y.clone())),
         [] => return Ok(()),
     };
-    let vertical = (names.len() > 1).then(|| range(points, 1));
+    let vertical = match names.len() {
+        1 => probability_range(classes),
+        _ => range(points, 1),
+    };
     let layout = Layout::auto_from_plots(&plots)
         .with_title(models.iter().map(|m| m.estimator.id()).collect::<Vec<_>>().join(" and "))
         .with_x_label(labels.0)
         .with_y_label(labels.1)
         .with_width(760.0)
         .with_height(480.0);
-    save(path, render_multiple(plots, within(layout, range(points, 0), vertical)))
+    save(path, render_multiple(plots, within(layout, range(points, 0), Some(vertical))))
+}
+
+/// The range of the vertical axis: probabilities, and the rows at 0 and 1 or below.
+fn probability_range(classes: &Classes) -> (f64, f64) {
+    let lowest = if classes.len() == 2 { 0.0 } else { -0.04 * classes.len() as f64 };
+    (lowest - 0.04, 1.04)
 }
 
 /// The label of the vertical axis.
@@ -100,7 +109,7 @@ pub fn posterior(
     let proba = probabilities(model, &slice)?;
     let plots = curves(&[(model, proba)], &xs, &points, classes);
     let layout = layout(&plots, model.estimator.id(), &axis.name, &probability_of(classes));
-    Ok(render_multiple(plots, within(layout, range(&points, 0), None)))
+    Ok(render_multiple(plots, within(layout, range(&points, 0), Some(probability_range(classes)))))
 }
 
 /// One curve per model, or one per model and class if there are more than two classes; the training rows are drawn
