@@ -3,10 +3,12 @@
 mod files;
 mod learn;
 mod parse;
+mod plot;
 mod predict;
 
 pub use files::{Completions, Forget, Generate, Inspect, Merge, Models};
 pub use learn::{Compare, SemiSupervised, Train};
+pub use plot::{Plot, PlotKind};
 pub use predict::{Decide, Evaluate, Explain, Predict, Sample};
 
 use crate::commands::{Bayes, Kernel};
@@ -72,6 +74,7 @@ pub enum Command {
     Explain(Explain),
     Bayes(Bayes),
     Inspect(Inspect),
+    Plot(Plot),
     Kernel(Kernel),
     Models(Models),
     Merge(Merge),

@@ -69,7 +69,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
 fn plot_model(model: &Trained, path: &Path, args: &Inspect, session: &Session) -> Result<()> {
     let scene = match args.image {
         Some(shape) => class_distributions::images(model, shape)?,
-        None => class_distributions::distributions(model, &args.columns)?,
+        None => class_distributions::distributions(model, &args.columns, None)?,
     };
     plot::save(path, scene)?;
     session.message(&format!("saved {}", path.display()));

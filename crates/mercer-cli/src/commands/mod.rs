@@ -14,6 +14,7 @@ mod inspect;
 mod kernel;
 mod merge;
 mod models;
+mod plot;
 mod predict;
 mod sample;
 mod train;
@@ -41,6 +42,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Inspect(args) => inspect::run(args, session),
         Command::Models(args) => models::run(args, session),
         Command::Kernel(args) => kernel::run(args, session),
+        Command::Plot(args) => plot::run(args, session),
         Command::Merge(args) => merge::run(args, session),
         Command::Forget(args) => forget::run(args, session),
         Command::Sample(args) => sample::run(args, session),

@@ -1,6 +1,6 @@
 //! `mercer train`: from a table to a saved model, its certificate and its cross-validated scores.
 
-use super::{columns, unsupervised};
+use super::{columns, plot, unsupervised};
 use crate::args::{SemiSupervised, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -78,7 +78,21 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let mut outcome =
         outcome.map_err(|e| input::located(e, &source, || features.encoded_names()))?;
     outcome.trained.decision = args.decision.rule(&outcome.trained, &classes, session)?;
-    finish(&args, session, &profile, &reason, outcome)
+    let figures = report_figures(&args, &outcome.trained, &source, session);
+    finish(&args, session, &profile, &reason, outcome, figures)
+}
+
+/// The figures of the report that need the training rows: those of support vector machines. A report without a figure
+/// is no reason to lose a trained model.
+fn report_figures(
+    args: &Train,
+    trained: &Trained,
+    source: &Source,
+    session: &Session,
+) -> Vec<String> {
+    let kind = plot::report_kind(trained).filter(|_| report_path(args).is_some());
+    let figure = kind.and_then(|kind| plot::report_figure(trained, kind, source, session).ok());
+    figure.into_iter().collect()
 }
 
 impl SemiSupervised {
@@ -257,13 +271,14 @@ pub(super) fn finish(
     profile: &Profile,
     reason: &str,
     outcome: Outcome,
+    figures: Vec<String>,
 ) -> Result<()> {
     let paths = Paths { model: model_path(args), page: report_path(args) };
     let report = TrainReport::new(&args.data, profile, reason, &outcome, &paths);
     let trained = outcome.trained;
     trained.save(&paths.model).map_err(Failure::model(&paths.model.display().to_string()))?;
     if let Some(page) = &paths.page {
-        let text = html::page(&report, &trained)?;
+        let text = html::page(&report, &trained, figures)?;
         mercer::file::save(page, text.as_bytes())
             .map_err(Failure::model(&page.display().to_string()))?;
     }

@@ -1,7 +1,7 @@
 //! Self-contained HTML pages: the report of a training run and the explanation of a text.
 
 use super::TrainReport;
-use super::plot::evaluation;
+use super::plot::{self, coefficients, evaluation};
 use crate::failure::{Failure, Result};
 use mercer::data::{ColumnDescription, Measure};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
@@ -19,8 +19,8 @@ const POINTS_PER_CURVE: usize = 200;
 /// Terms that are listed under a text.
 const MAX_TERMS: usize = 40;
 
-/// The page of a training run.
-pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
+/// The page of a training run; `figures` are plots of the model with its training rows, as SVG.
+pub fn page(report: &TrainReport, trained: &Trained, figures: Vec<String>) -> Result<String> {
     let mut environment = Environment::new();
     // Names come from the data and are escaped.
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -51,7 +51,7 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
                 calibration => scores.and_then(|j| j.calibration_error).map(digits),
                 classes,
                 confusion => scores.filter(|j| j.classes.len() <= MAX_CONFUSION_CLASSES).map(confusion),
-                plots => plots(report, trained),
+                plots => plots(report, trained, figures),
                 params => report.params.to_string(),
                 made_by => trained.made_by.as_str(),
             },
@@ -184,8 +184,8 @@ fn confusion(scores: &ClassificationReport) -> Vec<minijinja::Value> {
         .collect()
 }
 
-fn plots(report: &TrainReport, trained: &Trained) -> Vec<String> {
-    let mut plots = Vec::new();
+fn plots(report: &TrainReport, trained: &Trained, figures: Vec<String>) -> Vec<String> {
+    let mut plots = figures;
     if let Some(scores) = &report.regression {
         plots.extend([evaluation::predictions(scores), evaluation::residuals(scores)]);
     }
@@ -195,6 +195,7 @@ fn plots(report: &TrainReport, trained: &Trained) -> Vec<String> {
     if !report.mutual_information.is_empty() {
         plots.push(evaluation::mutual_information(&report.mutual_information));
     }
+    plots.extend(coefficients::coefficients(trained).map(|scene| plot::svg(&scene)));
     plots.extend(densities(report, trained));
     plots
 }
@@ -214,12 +215,11 @@ fn densities(report: &TrainReport, trained: &Trained) -> Vec<String> {
     let draw = |column: &str| {
         let j = names.iter().position(|name| name == column)?;
         let (low, high) = report.columns.iter().find(|c| c.name == column)?.range?;
-        let margin = 0.1 * (high - low);
+        // Outside the range of the data there is nothing to support a curve.
         let mut row = missing.clone();
         let mut points = vec![Vec::new(); classes.len()];
         for k in 0..=POINTS_PER_CURVE {
-            row[j] =
-                low - margin + (high - low + 2.0 * margin) * k as f64 / POINTS_PER_CURVE as f64;
+            row[j] = low + (high - low) * k as f64 / POINTS_PER_CURVE as f64;
             let factors = model.log_factors(&row).ok()?;
             points.iter_mut().zip(factors.row(j)).for_each(|(p, f)| p.push((row[j], f.exp())));
         }

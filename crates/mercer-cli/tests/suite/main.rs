@@ -12,6 +12,7 @@ mod maps;
 mod mission;
 mod networks;
 mod neural;
+mod plot;
 mod shell;
 mod support_vectors;
 mod tables;

@@ -29,7 +29,7 @@ __all__ = [
 
 _MODULES = sorted(
     {card["python"].partition(".")[0] for card in catalog()}
-    | {"decision", "feature_extraction", "network", "probability", "semi_supervised"}
+    | {"decision", "feature_extraction", "network", "plot", "probability", "semi_supervised"}
 )
 
 

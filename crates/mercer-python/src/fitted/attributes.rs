@@ -1,12 +1,13 @@
 //! The attributes of a model: its certificate, and its fields by name.
 
 use crate::array;
+use mercer::explain::ClassMeans;
 use mercer::model::{Certificate, Tree};
 use mercer::train::Trained;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
 
 /// The certificate of a fit as a dictionary.
@@ -42,7 +43,31 @@ pub(super) fn fields(trained: &Trained) -> Vec<String> {
     let derived = trained.fitted.model.as_model().discriminant();
     let derived = derived.map(|model| model.derived_names()).unwrap_or_default();
     names.extend(derived.iter().map(|name| (*name).to_owned()));
+    if class_means(trained).is_some() {
+        names.extend(CLASS_MEANS.map(str::to_owned));
+    }
     names
+}
+
+/// The values derived from the class means of a model.
+const CLASS_MEANS: [&str; 4] =
+    ["class_means", "class_deviations", "class_center", "class_composite"];
+
+fn class_means(trained: &Trained) -> Option<ClassMeans> {
+    trained.fitted.model.as_model().classifier().and_then(|model| model.class_means())
+}
+
+/// A value derived from the class means; `None` for a deviation that the model lacks.
+fn of_class_means<'py>(py: Python<'py>, means: ClassMeans, name: &str) -> Bound<'py, PyAny> {
+    let none = || py.None().into_bound(py);
+    match name {
+        "class_means" => means.centers.into_pyarray(py).into_any(),
+        "class_deviations" => {
+            means.deviations.map_or_else(none, |values| values.into_pyarray(py).into_any())
+        }
+        "class_center" => PyString::new(py, means.what.name()).into_any(),
+        _ => means.composite().map_or_else(none, |image| image.into_pyarray(py).into_any()),
+    }
 }
 
 /// A field of the model or of one of its parts, or a value derived from them.
@@ -55,6 +80,10 @@ pub(super) fn field<'py>(
     let derived = model.as_model().discriminant().and_then(|model| model.derived(name));
     if let Some(values) = derived {
         return Ok(values.into_pyarray(py).into_any());
+    }
+    if CLASS_MEANS.contains(&name) {
+        let means = class_means(trained).ok_or_else(|| unknown(name))?;
+        return Ok(of_class_means(py, means, name));
     }
     let fields = model.fields();
     let parts = match &fields {

@@ -49,7 +49,7 @@ pub struct Update {
     /// Read hypotheses, outcomes and observations from a JSON file; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: Option<PathBuf>,
-    /// Plot the posterior over time, as .svg or .png
+    /// Plot the posterior and the predictive probabilities over time, as .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     plot: Option<PathBuf>,
 }
@@ -209,5 +209,7 @@ fn save(path: &Path, belief: &Belief, lines: &[Line]) -> Result<()> {
             .collect()
     };
     let names: Vec<String> = belief.hypotheses().iter().map(|h| format!("P({h})")).collect();
-    plot::save_belief(path, curves(&names, &|line| &line.posterior))
+    let next: Vec<String> = belief.outcomes().iter().map(|o| format!("P(next is {o})")).collect();
+    let posteriors = curves(&names, &|line| &line.posterior);
+    plot::save_belief(path, posteriors, curves(&next, &|line| &line.predictive))
 }

@@ -9,7 +9,7 @@ use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 use mercer::catalog::Input;
-use mercer::data::Measure;
+use mercer::data::{Measure, Table, Values};
 use mercer::explain::{ClassMeans, short};
 use mercer::model::FactorizedLikelihood;
 use mercer::train::Trained;
@@ -21,13 +21,15 @@ const MAX_COLUMNS: usize = 60;
 const MAX_BARS: usize = 30;
 const POINTS_PER_CURVE: usize = 200;
 const PANELS_ACROSS: usize = 3;
+/// The smallest density that is drawn, as a fraction of the largest.
+const MIN_DENSITY: f64 = 1e-6;
 /// The larger side of an image, the margins and the space for labels, in pixels.
 const IMAGE_SIDE: f64 = 168.0;
 const MARGIN: f64 = 16.0;
 const LABEL_WIDTH: f64 = 130.0;
 const HEADER_HEIGHT: f64 = 30.0;
 
-/// The mean and the standard deviation, or the probabilities, of every class as images.
+/// The mean, the standard deviation and both in color, or the probabilities, of every class as images.
 pub fn images(model: &Trained, (rows, columns): (usize, usize)) -> Result<Scene> {
     let means = class_means(model)?;
     let width = means.centers.ncols();
@@ -43,8 +45,10 @@ pub fn images(model: &Trained, (rows, columns): (usize, usize)) -> Result<Scene>
     let pixel = IMAGE_SIDE / rows.max(columns) as f64;
     let (high, wide) = (pixel * rows as f64, pixel * columns as f64);
     let names = class_names(model);
+    let composite = means.composite();
+    let n_images = shown.len() + usize::from(composite.is_some());
     let mut scene = Scene::new(
-        LABEL_WIDTH + shown.len() as f64 * (wide + MARGIN) + MARGIN,
+        LABEL_WIDTH + n_images as f64 * (wide + MARGIN) + MARGIN,
         HEADER_HEIGHT + names.len() as f64 * (high + MARGIN) + MARGIN,
     );
     for (k, (title, numbers)) in shown.iter().enumerate() {
@@ -57,14 +61,19 @@ pub fn images(model: &Trained, (rows, columns): (usize, usize)) -> Result<Scene>
             let top = HEADER_HEIGHT + c as f64 * (high + MARGIN);
             let gray = |at: usize| {
                 let fraction = if range > 0.0 { (row[at] - low) / range } else { 0.0 };
-                (255.0 - 255.0 * fraction).round() as u8
+                [(255.0 - 255.0 * fraction).round() as u8; 3]
             };
-            for i in 0..rows {
-                push_runs(&mut scene, columns, (left, top + i as f64 * pixel), pixel, |j| {
-                    gray(i * columns + j)
-                });
-            }
-            scene.elements.push(frame(left, top, wide, high));
+            push_image(&mut scene, (rows, columns), (left, top), pixel, gray);
+        }
+    }
+    if let Some(composite) = composite {
+        // The mean in red and blue, the standard deviation in green.
+        let left = LABEL_WIDTH + shown.len() as f64 * (wide + MARGIN);
+        scene.elements.push(label(left + 0.5 * wide, 20.0, "both", TextAnchor::Middle));
+        for (c, image) in composite.outer_iter().enumerate() {
+            let top = HEADER_HEIGHT + c as f64 * (high + MARGIN);
+            let color = |at: usize| [0, 1, 2].map(|channel| image[[at, channel]]);
+            push_image(&mut scene, (rows, columns), (left, top), pixel, color);
         }
     }
     let priors = priors(model);
@@ -79,8 +88,9 @@ pub fn images(model: &Trained, (rows, columns): (usize, usize)) -> Result<Scene>
     Ok(scene)
 }
 
-/// One panel per column: a density per class of a numeric column, or a probability per class and level.
-pub fn distributions(model: &Trained, columns: &[String]) -> Result<Scene> {
+/// One panel per column: a density per class of a numeric column, or a probability per class and level. Curves stay
+/// within the range of the column in `rows`, or, without rows, where some class has a density.
+pub fn distributions(model: &Trained, columns: &[String], rows: Option<&Table>) -> Result<Scene> {
     let names = model.features.names();
     let chosen: Vec<usize> = match columns {
         [] => (0..names.len()).collect(),
@@ -102,15 +112,16 @@ pub fn distributions(model: &Trained, columns: &[String]) -> Result<Scene> {
             _ => None,
         };
         let factorized = model.fitted.model.as_model().factorized_likelihood();
+        let observed = rows.and_then(|table| observed_range(table, &names[j]));
         let plots = match (factorized, codes) {
             (Some(factorized), Some(n)) => bars(model, factorized, j, n)?,
-            (Some(factorized), None) => lines(model, j, &means, |x| {
+            (Some(factorized), None) => lines(model, j, &means, observed, |x| {
                 let mut row = missing_row(model);
                 row[j] = x;
                 Ok(factorized.log_factors(&row)?.row(j).iter().map(|p| p.exp()).collect())
             })?,
             // Without a factorized likelihood, the marginal densities are Gaussian.
-            (None, _) => lines(model, j, &means, |x| {
+            (None, _) => lines(model, j, &means, observed, |x| {
                 let density = |c: usize| {
                     let mean = means.centers[[c, j]];
                     let deviation = means.deviations.as_ref().map_or(1.0, |d| d[[c, j]]);
@@ -144,23 +155,39 @@ fn missing_row(model: &Trained) -> Vec<f64> {
         .collect()
 }
 
+/// The range of the finite values of a numeric column.
+fn observed_range(table: &Table, name: &str) -> Option<(f64, f64)> {
+    let Values::Numeric(values) = &table.column(name)?.values else { return None };
+    let finite = || values.iter().copied().filter(|x| x.is_finite());
+    let low = finite().fold(f64::INFINITY, f64::min);
+    let high = finite().fold(f64::NEG_INFINITY, f64::max);
+    (low < high).then_some((low, high))
+}
+
 fn lines(
     model: &Trained,
     j: usize,
     means: &ClassMeans,
+    observed: Option<(f64, f64)>,
     densities: impl Fn(f64) -> Result<Vec<f64>>,
 ) -> Result<Vec<Plot>> {
     let centers = means.centers.column(j);
     let deviation = |c: usize| means.deviations.as_ref().map_or(1.0, |d| d[[c, j]]);
     let ends =
         centers.iter().enumerate().map(|(c, m)| (m - 3.5 * deviation(c), m + 3.5 * deviation(c)));
-    let (low, high) = ends
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (a, b)| (low.min(a), high.max(b)));
+    let (low, high) = observed.unwrap_or_else(|| {
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (a, b)| {
+            (low.min(a), high.max(b))
+        })
+    });
     let high = if high > low { high } else { low + 1.0 };
     let mut points = vec![Vec::new(); centers.len()];
     for k in 0..=POINTS_PER_CURVE {
         let x = low + (high - low) * k as f64 / POINTS_PER_CURVE as f64;
         points.iter_mut().zip(densities(x)?).for_each(|(p, y)| p.push((x, y)));
+    }
+    if observed.is_none() {
+        trim(&mut points);
     }
     let mut lines = Vec::new();
     for ((name, points), color) in
@@ -170,6 +197,21 @@ fn lines(
         lines.push(Plot::Line(line.with_legend(name)));
     }
     Ok(lines)
+}
+
+/// Removes the ends of curves where no class has a density, such as negative values of a waiting time.
+fn trim(curves: &mut [Vec<(f64, f64)>]) {
+    let highest = curves.iter().flatten().map(|p| p.1).fold(0.0, f64::max);
+    let visible = |k: usize| curves.iter().any(|curve| curve[k].1 > MIN_DENSITY * highest);
+    let n = curves.first().map_or(0, Vec::len);
+    let (Some(first), Some(last)) = ((0..n).find(|k| visible(*k)), (0..n).rfind(|k| visible(*k)))
+    else {
+        return;
+    };
+    for curve in curves {
+        curve.truncate(last + 1);
+        curve.drain(..first);
+    }
 }
 
 fn bars(
@@ -218,26 +260,42 @@ fn column_index(names: &[String], name: &str) -> Result<usize> {
     })
 }
 
-/// A row of pixels; neighbors of the same gray value are drawn as one rectangle.
+/// An image with its frame.
+fn push_image(
+    scene: &mut Scene,
+    (rows, columns): (usize, usize),
+    (left, top): (f64, f64),
+    pixel: f64,
+    color: impl Fn(usize) -> [u8; 3],
+) {
+    for i in 0..rows {
+        push_runs(scene, columns, (left, top + i as f64 * pixel), pixel, |j| {
+            color(i * columns + j)
+        });
+    }
+    scene.elements.push(frame(left, top, pixel * columns as f64, pixel * rows as f64));
+}
+
+/// A row of pixels; neighbors of the same color are drawn as one rectangle.
 fn push_runs(
     scene: &mut Scene,
     n: usize,
     (left, top): (f64, f64),
     pixel: f64,
-    gray: impl Fn(usize) -> u8,
+    color: impl Fn(usize) -> [u8; 3],
 ) {
     let mut from = 0;
     for j in 1..=n {
-        if j < n && gray(j) == gray(from) {
+        if j < n && color(j) == color(from) {
             continue;
         }
-        let shade = gray(from);
+        let [red, green, blue] = color(from);
         scene.elements.push(Primitive::Rect {
             x: left + from as f64 * pixel,
             y: top,
             width: (j - from) as f64 * pixel,
             height: pixel,
-            fill: Color::Rgb(shade, shade, shade),
+            fill: Color::Rgb(red, green, blue),
             stroke: None,
             stroke_width: None,
             opacity: None,

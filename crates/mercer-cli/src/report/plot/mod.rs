@@ -1,8 +1,19 @@
 //! Plots as SVG and PNG.
 
 pub mod class_distributions;
+pub mod coefficients;
+pub mod contour;
+mod dashes;
+pub mod decision;
 pub mod evaluation;
+pub mod gaussians;
+pub mod kernel_approximation;
 pub mod model_comparison;
+pub mod projection;
+pub mod rows;
+pub mod style;
+pub mod support;
+pub mod tube;
 
 use crate::failure::{Failure, Result};
 use kuva::backend::png::PngBackend;
@@ -13,9 +24,7 @@ use kuva::render::plots::Plot;
 use kuva::render::render::{Scene, render_multiple};
 use std::path::Path;
 
-/// The colors of the classes, in order.
-pub const COLORS: [&str; 8] =
-    ["#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#64b5cd"];
+pub use style::COLORS;
 
 /// A named curve.
 pub struct Curve {
@@ -23,9 +32,10 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Plots posterior probabilities over a sequence of observations and saves the plot.
-pub fn save_belief(path: &Path, curves: Vec<Curve>) -> Result<()> {
-    let plots: Vec<Plot> = curves
+/// Plots the posterior of every hypothesis and the predictive probabilities over a sequence of observations, and saves
+/// the plot.
+pub fn save_belief(path: &Path, posteriors: Vec<Curve>, predictions: Vec<Curve>) -> Result<()> {
+    let mut plots: Vec<Plot> = posteriors
         .into_iter()
         .zip(COLORS.iter().cycle())
         .map(|(curve, color)| {
@@ -33,13 +43,23 @@ pub fn save_belief(path: &Path, curves: Vec<Curve>) -> Result<()> {
             Plot::Line(line.with_legend(curve.name))
         })
         .collect();
+    plots.extend(predictions.into_iter().enumerate().map(|(k, curve)| {
+        let stroke = style::Stroke::of_model(k + 1);
+        let line = style::line(curve.points, style::model_color(k), stroke);
+        Plot::Line(line.with_legend(curve.name))
+    }));
     let layout = Layout::auto_from_plots(&plots)
-        .with_title("Posterior probabilities")
+        .with_title("Posterior and predictive probabilities")
         .with_x_label("observations")
-        .with_y_label("posterior probability")
+        .with_y_label("probability")
         .with_width(720.0)
         .with_height(420.0);
     save(path, render_multiple(plots, layout))
+}
+
+/// A plot as SVG.
+pub fn svg(scene: &Scene) -> String {
+    SvgBackend.render_scene(scene)
 }
 
 /// Saves a plot in the format of the file extension.
@@ -52,11 +72,11 @@ pub fn save(path: &Path, scene: Scene) -> Result<()> {
             format!("<!doctype html>\n<meta charset=\"utf-8\">\n{svg}\n").into_bytes()
         }
         "png" => PngBackend::new()
-            .render_scene(&scene)
+            .render_scene(&dashes::split_dashes(scene))
             .map_err(|e| Failure::Resources(format!("{}: {e}", path.display())))?,
         _ => {
             let why = "expected a file name with .svg, .png or .html";
-            return Err(Failure::Usage(format!("--plot {}: {why}", path.display())));
+            return Err(Failure::Usage(format!("{}: {why}", path.display())));
         }
     };
     Ok(mercer::file::save(path, &bytes)?)

@@ -1,21 +1,19 @@
 //! Several classifiers in one plot: their posterior probabilities over one column, or their decision boundaries over
 //! two.
 
-use super::{COLORS, save};
+use super::rows::{POINTS_PER_AXIS, POINTS_PER_CURVE, PlotRows, spaced};
+use super::style::{Stroke, class_color, class_points, layout, line, lines, model_color, within};
+use super::{decision, save};
 use crate::failure::Result;
-use kuva::plot::{LinePlot, ScatterPlot};
+use kuva::plot::ScatterPlot;
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
-use kuva::render::render::render_multiple;
+use kuva::render::render::{Scene, render_multiple};
 use mercer::data::{Classes, Column, Table, Values};
+use mercer::preprocess::Encoded;
 use mercer::train::Trained;
 use mercer_num::Matrix;
 use std::path::Path;
-
-/// Points of a curve.
-const POINTS_PER_CURVE: usize = 240;
-/// Grid points along each axis.
-const POINTS_PER_AXIS: usize = 160;
 
 /// A row and the code of its class.
 type Point = (Vec<f64>, u32);
@@ -34,13 +32,23 @@ pub fn save_comparison(
         [x, y, ..] => (boundaries(models, points, classes)?, (x.clone(), y.clone())),
         [] => return Ok(()),
     };
+    let vertical = match names.len() {
+        1 => probability_range(classes),
+        _ => range(points, 1),
+    };
     let layout = Layout::auto_from_plots(&plots)
         .with_title(models.iter().map(|m| m.estimator.id()).collect::<Vec<_>>().join(" and "))
         .with_x_label(labels.0)
         .with_y_label(labels.1)
         .with_width(760.0)
         .with_height(480.0);
-    save(path, render_multiple(plots, layout))
+    save(path, render_multiple(plots, within(layout, range(points, 0), Some(vertical))))
+}
+
+/// The range of the vertical axis: probabilities, and the rows at 0 and 1 or below.
+fn probability_range(classes: &Classes) -> (f64, f64) {
+    let lowest = if classes.len() == 2 { 0.0 } else { -0.04 * classes.len() as f64 };
+    (lowest - 0.04, 1.04)
 }
 
 /// The label of the vertical axis.
@@ -60,14 +68,8 @@ fn range(points: &[Point], k: usize) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-/// Equally spaced values of a range.
-fn grid_points((low, high): (f64, f64), n: usize) -> Vec<f64> {
-    (0..=n).map(|k| low + (high - low) * k as f64 / n as f64).collect()
-}
-
 /// The posterior probabilities of rows; 0 and 1 for a model without probabilities.
-fn probabilities(model: &Trained, columns: Vec<Vec<f64>>) -> Result<Matrix> {
-    let rows = encoded(model, columns)?;
+fn probabilities(model: &Trained, rows: &Encoded) -> Result<Matrix> {
     let able = model.fitted.model.as_model();
     if let Some(able) = able.probabilistic() {
         return Ok(able.log_proba(&rows.rows())?.mapv(f64::exp));
@@ -80,7 +82,7 @@ fn probabilities(model: &Trained, columns: Vec<Vec<f64>>) -> Result<Matrix> {
     }))
 }
 
-fn encoded(model: &Trained, columns: Vec<Vec<f64>>) -> Result<mercer::preprocess::Encoded> {
+fn encoded(model: &Trained, columns: Vec<Vec<f64>>) -> Result<Encoded> {
     let fields = model.features.schema.fields.iter();
     let columns = fields
         .zip(columns)
@@ -89,91 +91,87 @@ fn encoded(model: &Trained, columns: Vec<Vec<f64>>) -> Result<mercer::preprocess
     Ok(model.features.encode(&Table::new(columns)?, None)?)
 }
 
+/// The posterior probabilities of one model over one column; other columns are fixed at their mean.
+pub fn posterior(
+    model: &Trained,
+    rows: &PlotRows,
+    classes: &Classes,
+    named: &[String],
+) -> Result<Scene> {
+    if classes.is_empty() {
+        return Err(model.estimator.unable("be plotted by posterior probabilities").into());
+    }
+    let axis = rows.axes(model, named, 1)?.remove(0);
+    let finite = axis.values.iter().zip(rows.codes()).filter(|(x, _)| x.is_finite());
+    let points: Vec<Point> = finite.map(|(x, code)| (vec![*x], *code)).collect();
+    let xs = spaced(range(&points, 0), POINTS_PER_CURVE);
+    let slice = rows.slice(model, std::slice::from_ref(&axis), vec![xs.clone()])?;
+    let proba = probabilities(model, &slice)?;
+    let plots = curves(&[(model, proba)], &xs, &points, classes);
+    let layout = layout(&plots, model.estimator.id(), &axis.name, &probability_of(classes));
+    Ok(render_multiple(plots, within(layout, range(&points, 0), Some(probability_range(classes)))))
+}
+
 /// One curve per model, or one per model and class if there are more than two classes; the training rows are drawn
 /// below and above the curves.
 fn posteriors(models: &[Trained], points: &[Point], classes: &Classes) -> Result<Vec<Plot>> {
+    let xs = spaced(range(points, 0), POINTS_PER_CURVE);
+    let mut found = Vec::new();
+    for model in models {
+        found.push((model, probabilities(model, &encoded(model, vec![xs.clone()])?)?));
+    }
+    Ok(curves(&found, &xs, points, classes))
+}
+
+fn curves(
+    models: &[(&Trained, Matrix)],
+    xs: &[f64],
+    points: &[Point],
+    classes: &Classes,
+) -> Vec<Plot> {
     let mut plots = Vec::new();
     let two = classes.len() == 2;
     for (c, label) in classes.labels().iter().enumerate() {
         let height = if two { c as f64 } else { -0.04 * (c as f64 + 1.0) };
         let of_class = points.iter().filter(|(_, code)| *code as usize == c);
         let marks: Vec<(f64, f64)> = of_class.map(|(row, _)| (row[0], height)).collect();
-        let color = COLORS[(models.len() * usize::from(two) + c) % COLORS.len()];
-        let marks = ScatterPlot::new().with_data(marks).with_color(color).with_size(2.5);
+        let marks = ScatterPlot::new().with_data(marks).with_color(class_color(c)).with_size(2.5);
         plots.push(Plot::Scatter(marks.with_marker_opacity(0.5).with_legend(label.to_string())));
     }
-    let xs = grid_points(range(points, 0), POINTS_PER_CURVE);
-    for (m, model) in models.iter().enumerate() {
-        let proba = probabilities(model, vec![xs.clone()])?;
+    for (m, (model, proba)) in models.iter().enumerate() {
         let shown = if two { 1..2 } else { 0..classes.len() };
         for c in shown {
             let curve: Vec<(f64, f64)> =
                 xs.iter().enumerate().map(|(i, x)| (*x, proba[[i, c]])).collect();
+            // The curve of the only class shown has the color of its model, others the color of their class.
             let (color, legend) = match two {
-                true => (COLORS[m % COLORS.len()], model.estimator.id().to_owned()),
-                false => (
-                    COLORS[c % COLORS.len()],
-                    format!("{}: {}", model.estimator.id(), classes.labels()[c]),
-                ),
+                true => (model_color(m), model.estimator.id().to_owned()),
+                false => {
+                    (class_color(c), format!("{}: {}", model.estimator.id(), classes.labels()[c]))
+                }
             };
-            let line = LinePlot::new().with_data(curve).with_color(color).with_legend(legend);
-            plots.push(Plot::Line(match m % 3 {
-                0 => line,
-                1 => line.with_dashed(),
-                _ => line.with_dotted(),
-            }));
+            let curve = line(curve, color, Stroke::of_model(m));
+            plots.push(Plot::Line(curve.with_legend(legend)));
         }
     }
-    Ok(plots)
+    plots
 }
 
-/// The training rows by class, and for every model points along its decision boundaries.
+/// The training rows by class, and the decision boundaries of every model.
 fn boundaries(models: &[Trained], points: &[Point], classes: &Classes) -> Result<Vec<Plot>> {
-    let mut plots = Vec::new();
-    for (c, label) in classes.labels().iter().enumerate() {
-        let of_class = points.iter().filter(|(_, code)| *code as usize == c);
-        let marks: Vec<(f64, f64)> = of_class.map(|(row, _)| (row[0], row[1])).collect();
-        let marks = ScatterPlot::new().with_data(marks).with_color(COLORS[c % COLORS.len()]);
-        plots.push(Plot::Scatter(marks.with_size(3.0).with_legend(label.to_string())));
-    }
-    let (xs, ys) = (
-        grid_points(range(points, 0), POINTS_PER_AXIS),
-        grid_points(range(points, 1), POINTS_PER_AXIS),
-    );
+    let names: Vec<String> = classes.labels().iter().map(ToString::to_string).collect();
+    let marks: Vec<(f64, f64)> = points.iter().map(|(row, _)| (row[0], row[1])).collect();
+    let codes: Vec<u32> = points.iter().map(|(_, code)| *code).collect();
+    let mut plots = class_points(&marks, &codes, &names, 3.0);
+    let xs = spaced(range(points, 0), POINTS_PER_AXIS);
+    let ys = spaced(range(points, 1), POINTS_PER_AXIS);
     for (m, model) in models.iter().enumerate() {
-        let wide = xs.len();
-        let grid = |k: usize| {
-            (0..wide * ys.len()).map(|i| if k == 0 { xs[i % wide] } else { ys[i / wide] }).collect()
-        };
-        let rows = encoded(model, vec![grid(0), grid(1)])?;
         let Some(able) = model.fitted.model.as_model().classifier() else { continue };
-        let scores = able.scores(&rows.rows())?;
-        let predicted = mercer::model::argmax_rows(&scores);
-        let mut dots = Vec::new();
-        let mut edge = |a: usize, b: usize| {
-            let (one, other) = (predicted[a] as usize, predicted[b] as usize);
-            if one == other {
-                return;
-            }
-            // The point between the two grid points where the two scores are equal.
-            let (at_a, at_b) =
-                (scores[[a, one]] - scores[[a, other]], scores[[b, other]] - scores[[b, one]]);
-            let fraction = if at_a + at_b > 0.0 { at_a / (at_a + at_b) } else { 0.5 };
-            let fraction = if fraction.is_finite() { fraction } else { 0.5 };
-            let along = |from: f64, to: f64| from + fraction * (to - from);
-            dots.push((along(xs[a % wide], xs[b % wide]), along(ys[a / wide], ys[b / wide])));
-        };
-        for i in 0..predicted.len() {
-            if i % wide + 1 < wide {
-                edge(i, i + 1);
-            }
-            if i + wide < predicted.len() {
-                edge(i, i + wide);
-            }
-        }
-        let color = COLORS[(classes.len() + m) % COLORS.len()];
-        let line = ScatterPlot::new().with_data(dots).with_color(color).with_size(1.1);
-        plots.push(Plot::Scatter(line.with_legend(model.estimator.id())));
+        let found = decision::boundaries(&xs, &ys, &|x, y| {
+            Ok(able.predict(&encoded(model, vec![x, y])?.rows())?)
+        })?;
+        let legend = Some(model.estimator.id());
+        plots.extend(lines(found, model_color(m), Stroke::of_model(m), legend));
     }
     Ok(plots)
 }
