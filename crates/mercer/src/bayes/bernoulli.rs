@@ -9,7 +9,7 @@ use super::counts::{
     ClassCounts, Strip, by_column, check_counts, counts_of_row, linear_scores, observe_counts,
     read_by_column,
 };
-use crate::explain::{Center, ClassMeans};
+use crate::explain::{Center, ClassMeans, Domain};
 use crate::model::Cached;
 use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
@@ -281,6 +281,10 @@ impl FactorizedLikelihood for BernoulliNbModel {
         Ok(Matrix::from_shape_fn((row.len(), self.classes.len()), |(j, c)| {
             self.log_factor(&absent, present[j], c, j)
         }))
+    }
+
+    fn domain(&self, _column: usize) -> Domain {
+        Domain::Outcome
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {

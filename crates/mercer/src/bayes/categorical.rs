@@ -7,7 +7,7 @@
 
 use super::likelihood::{Categorical, Unseen};
 use super::{each_chunk, each_row, log_priors};
-use crate::explain::ClassMeans;
+use crate::explain::{ClassMeans, Domain};
 use crate::model::OneOrEach;
 use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
@@ -201,6 +201,10 @@ impl FactorizedLikelihood for CategoricalNbModel {
             }
         }
         Ok(out)
+    }
+
+    fn domain(&self, column: usize) -> Domain {
+        Domain::Categories(self.columns[column].n_categories())
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {

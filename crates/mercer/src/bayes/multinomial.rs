@@ -10,7 +10,7 @@ use super::counts::{
     ClassCounts, by_column, check_counts, class_totals, counts_of_row, linear_scores,
     log_probability, observe_counts, read_by_column,
 };
-use crate::explain::{Center, ClassMeans};
+use crate::explain::{Center, ClassMeans, Domain};
 use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts, not_a_count};
@@ -150,6 +150,10 @@ impl FactorizedLikelihood for MultinomialNbModel {
             }
         }
         Ok(())
+    }
+
+    fn domain(&self, _column: usize) -> Domain {
+        Domain::Outcome
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {

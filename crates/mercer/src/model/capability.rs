@@ -6,7 +6,7 @@
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
 use crate::evaluate::Summary;
-use crate::explain::{ClassMeans, SupportExplanation, Terms};
+use crate::explain::{ClassMeans, Domain, SupportExplanation, Terms};
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
@@ -151,6 +151,11 @@ pub trait FactorizedLikelihood: Classifier {
 
     /// The formula of the factor of a column and class with its numbers filled in.
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String;
+
+    /// The set on which the distribution of a column is defined.
+    fn domain(&self, _column: usize) -> Domain {
+        Domain::Real
+    }
 
     /// The parent column that, besides the class, the factor of a column is conditioned on.
     fn given(&self, _column: usize) -> Option<usize> {

@@ -73,6 +73,12 @@ impl ValueCounts {
         &self.bins
     }
 
+    /// The smallest value, and the largest one that the last bin can hold; `None` without values.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let (low, last) = (self.bins.first()?, self.bins.last()?);
+        Some((*low, if self.is_exact() { *last } else { self.end(*last) }))
+    }
+
     /// The weights, one row per group and one column per bin.
     pub fn counts(&self) -> Matrix {
         self.counts.t().as_standard_layout().into_owned()

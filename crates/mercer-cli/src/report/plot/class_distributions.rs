@@ -10,16 +10,15 @@ use kuva::render::plots::Plot;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 use mercer::catalog::Input;
 use mercer::data::Measure;
-use mercer::explain::{ClassMeans, short};
-use mercer::model::FactorizedLikelihood;
+use mercer::explain::{self, ClassMeans, Distributions, normal_points, short};
 use mercer::train::Trained;
 use mercer_num::Matrix;
+use mercer_num::special::normal_log_density;
 
 /// Columns of one plot.
 const MAX_COLUMNS: usize = 60;
 /// Levels of a column that are plotted as bars.
 const MAX_BARS: usize = 30;
-const POINTS_PER_CURVE: usize = 200;
 const PANELS_ACROSS: usize = 3;
 /// The larger side of an image, the margins and the space for labels, in pixels.
 const IMAGE_SIDE: f64 = 168.0;
@@ -94,30 +93,35 @@ pub fn distributions(model: &Trained, columns: &[String]) -> Result<Scene> {
         )));
     }
     let means = class_means(model)?;
-    let measures = model.features.descriptions();
+    let factorized = model.fitted.model.as_model().factorized_likelihood();
     let mut panels = Vec::new();
     for j in chosen {
-        let codes = match measures.get(j).map(|d| d.measure) {
-            Some(Measure::Categorical(n)) if n <= MAX_BARS => Some(n),
-            _ => None,
+        let moments = |c: usize| {
+            (means.centers[[c, j]], means.deviations.as_ref().map_or(1.0, |d| d[[c, j]]))
         };
-        let factorized = model.fitted.model.as_model().factorized_likelihood();
-        let plots = match (factorized, codes) {
-            (Some(factorized), Some(n)) => bars(model, factorized, j, n)?,
-            (Some(factorized), None) => lines(model, j, &means, |x| {
-                let mut row = missing_row(model);
-                row[j] = x;
-                Ok(factorized.log_factors(&row)?.row(j).iter().map(|p| p.exp()).collect())
-            })?,
+        let drawn = match factorized {
+            Some(model_of_columns) => {
+                explain::distributions(model_of_columns, j, &missing_row(model), moments)?
+            }
             // Without a factorized likelihood, the marginal densities are Gaussian.
-            (None, _) => lines(model, j, &means, |x| {
-                let density = |c: usize| {
-                    let mean = means.centers[[c, j]];
-                    let deviation = means.deviations.as_ref().map_or(1.0, |d| d[[c, j]]);
-                    mercer_num::special::normal_log_density(x, mean, deviation * deviation).exp()
-                };
-                Ok((0..means.centers.nrows()).map(density).collect())
-            })?,
+            None => Distributions::Densities(
+                (0..means.centers.nrows()).map(|c| normal_curve(moments(c))).collect(),
+            ),
+        };
+        let plots = match drawn {
+            Distributions::Densities(curves) => lines(model, curves),
+            Distributions::Masses { values, probabilities } if values.len() <= MAX_BARS => {
+                let name = |x: &f64| model.features.category(j, *x).unwrap_or_else(|| short(*x));
+                bars(model, &values.iter().map(name).collect::<Vec<_>>(), &probabilities)
+            }
+            Distributions::Masses { values, probabilities } => {
+                let curve = |p: Vec<f64>| values.iter().copied().zip(p).collect();
+                lines(model, probabilities.into_iter().map(curve).collect())
+            }
+            Distributions::Outcome(p) => {
+                let probabilities: Vec<Vec<f64>> = p.into_iter().map(|p| vec![p]).collect();
+                bars(model, &[names[j].clone()], &probabilities)
+            }
         };
         let title = format!("p({} | class)", names[j]);
         let layout = Layout::auto_from_plots(&plots).with_title(title);
@@ -144,52 +148,30 @@ fn missing_row(model: &Trained) -> Vec<f64> {
         .collect()
 }
 
-fn lines(
-    model: &Trained,
-    j: usize,
-    means: &ClassMeans,
-    densities: impl Fn(f64) -> Result<Vec<f64>>,
-) -> Result<Vec<Plot>> {
-    let centers = means.centers.column(j);
-    let deviation = |c: usize| means.deviations.as_ref().map_or(1.0, |d| d[[c, j]]);
-    let ends =
-        centers.iter().enumerate().map(|(c, m)| (m - 3.5 * deviation(c), m + 3.5 * deviation(c)));
-    let (low, high) = ends
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (a, b)| (low.min(a), high.max(b)));
-    let high = if high > low { high } else { low + 1.0 };
-    let mut points = vec![Vec::new(); centers.len()];
-    for k in 0..=POINTS_PER_CURVE {
-        let x = low + (high - low) * k as f64 / POINTS_PER_CURVE as f64;
-        points.iter_mut().zip(densities(x)?).for_each(|(p, y)| p.push((x, y)));
-    }
-    let mut lines = Vec::new();
-    for ((name, points), color) in
-        class_names(model).into_iter().zip(points).zip(COLORS.iter().cycle())
-    {
+/// One line per class.
+fn lines(model: &Trained, curves: Vec<Vec<(f64, f64)>>) -> Vec<Plot> {
+    let classes = class_names(model).into_iter().zip(COLORS.iter().cycle());
+    let line = |(points, (name, color)): (Vec<(f64, f64)>, (String, &&str))| {
         let line = LinePlot::new().with_data(points).with_color(*color);
-        lines.push(Plot::Line(line.with_legend(name)));
-    }
-    Ok(lines)
+        Plot::Line(line.with_legend(name))
+    };
+    curves.into_iter().zip(classes).map(line).collect()
 }
 
-fn bars(
-    model: &Trained,
-    factorized: &dyn FactorizedLikelihood,
-    j: usize,
-    n: usize,
-) -> Result<Vec<Plot>> {
+/// One group of bars per value, one bar per class.
+fn bars(model: &Trained, values: &[String], probabilities: &[Vec<f64>]) -> Vec<Plot> {
     let names = class_names(model);
     let mut plot = BarPlot::new();
-    let mut row = missing_row(model);
-    for code in 0..n {
-        row[j] = code as f64;
-        let probabilities: Vec<f64> =
-            factorized.log_factors(&row)?.row(j).iter().map(|p| p.exp()).collect();
-        let level = model.features.category(j, code as f64).unwrap_or_else(|| code.to_string());
-        plot =
-            plot.with_group(level, probabilities.into_iter().zip(COLORS.iter().cycle().copied()));
+    for (k, value) in values.iter().enumerate() {
+        let heights = probabilities.iter().map(|p| p[k]).zip(COLORS.iter().cycle().copied());
+        plot = plot.with_group(value.clone(), heights);
     }
-    Ok(vec![Plot::Bar(plot.with_legend(names.iter().map(String::as_str).collect()))])
+    vec![Plot::Bar(plot.with_legend(names.iter().map(String::as_str).collect()))]
+}
+
+fn normal_curve((mean, deviation): (f64, f64)) -> Vec<(f64, f64)> {
+    let density = |x: f64| normal_log_density(x, mean, deviation * deviation).exp();
+    normal_points((mean, deviation)).into_iter().map(|x| (x, density(x))).collect()
 }
 
 fn class_means(model: &Trained) -> Result<ClassMeans> {

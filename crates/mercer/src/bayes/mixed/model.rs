@@ -3,7 +3,7 @@
 use super::Unseen;
 use crate::bayes::likelihood::{Likelihood, Multinomial, log_probability};
 use crate::bayes::{each_chunk, sample};
-use crate::explain::ClassMeans;
+use crate::explain::{ClassMeans, Domain};
 use crate::prelude::*;
 use crate::stats::not_a_count;
 use mercer_num::parallel;
@@ -295,6 +295,10 @@ impl FactorizedLikelihood for MixedNbModel {
             factors.chunks_exact(n_classes).enumerate().for_each(|(i, f)| visit(j, i, f));
         }
         Ok(())
+    }
+
+    fn domain(&self, column: usize) -> Domain {
+        self.likelihoods.get(column).map_or(Domain::Outcome, Likelihood::domain)
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {

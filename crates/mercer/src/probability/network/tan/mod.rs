@@ -11,6 +11,7 @@ mod scorer;
 
 use super::learn::{Gain, mutual_information, spanning_forest};
 use super::scoring::{codes_of, log_conditional, score_rows};
+use crate::explain::Domain;
 use crate::model::{AlphaParam, PriorParams};
 use crate::prelude::*;
 use crate::stats::log_priors;
@@ -307,6 +308,10 @@ impl FactorizedLikelihood for TanNbModel {
             observed[j] = codes[j];
         }
         Ok(factors)
+    }
+
+    fn domain(&self, column: usize) -> Domain {
+        Domain::Categories(self.levels[column])
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
