@@ -97,12 +97,12 @@ impl<'a> Columns<'a> {
         let mut at = 0;
         for (field, step) in features.schema.fields.iter().zip(&features.steps) {
             match step {
-                Step::Numeric(step) => {
+                Step::Numeric(step) if !step.as_code => {
                     let width = step.width();
                     out.push(number(step, &field.name, &row[at..at + width]));
                     at += width;
                 }
-                Step::Code => {
+                Step::Code | Step::Numeric(_) => {
                     out.push(features.category(at, row[at]).map_or(Value::Null, Value::from));
                     at += 1;
                 }
