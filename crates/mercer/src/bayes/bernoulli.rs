@@ -225,6 +225,10 @@ impl Classifier for BernoulliNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.counts.ncols()
     }

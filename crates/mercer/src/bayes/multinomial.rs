@@ -100,6 +100,10 @@ impl Classifier for MultinomialNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.counts.ncols()
     }

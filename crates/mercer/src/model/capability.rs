@@ -34,7 +34,13 @@ pub trait Classifier: Send + Sync {
     /// # Errors
     /// As [`Classifier::scores`].
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        Ok(argmax_rows(&self.scores(x)?))
+        Ok(most_probable(&self.scores(x)?, self.log_prior_fallback().as_deref()))
+    }
+
+    /// The log class probabilities of a row with likelihood zero in every class, whose scores are all `−∞`: the
+    /// priors, because such a row carries no information about its class. `None` for models without such rows.
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        None
     }
 
     /// The mean row of each class, if the model stores class means.
@@ -56,6 +62,50 @@ pub trait Classifier: Send + Sync {
 /// The index of the largest score of each row; ties go to the first.
 pub fn argmax_rows(scores: &Matrix) -> Vec<u32> {
     map_rows(scores, |row| argmax(row) as u32)
+}
+
+/// The most probable class of each row from joint log-likelihoods; ties go to the first. A row with likelihood zero in
+/// every class gets the class of the largest `fallback`.
+pub fn most_probable(scores: &Matrix, fallback: Option<&[f64]>) -> Vec<u32> {
+    let Some(fallback) = fallback.map(|priors| argmax(priors) as u32) else {
+        return argmax_rows(scores);
+    };
+    map_rows(scores, |row| if is_impossible(row) { fallback } else { argmax(row) as u32 })
+}
+
+/// Joint log-likelihoods normalized to `log P(class | row)`. A row with likelihood zero in every class gets the
+/// `fallback`, or else equal probabilities.
+pub fn log_posterior(mut scores: Matrix, fallback: Option<&[f64]>) -> Matrix {
+    let width = scores.ncols().max(1);
+    if let Some(cells) = scores.as_slice_mut() {
+        cells.par_chunks_mut(ROWS_PER_TASK * width).for_each(|rows| {
+            rows.chunks_exact_mut(width).for_each(|row| {
+                normalize_row(row, fallback);
+            });
+        });
+    }
+    scores
+}
+
+/// As [`log_posterior`], for one row; returns `log p(row)`.
+pub(crate) fn normalize_row(row: &mut [f64], fallback: Option<&[f64]>) -> f64 {
+    match fallback {
+        Some(priors) if is_impossible(row) => {
+            row.copy_from_slice(priors);
+            f64::NEG_INFINITY
+        }
+        _ => log_normalize(row),
+    }
+}
+
+/// The number of rows with likelihood zero in every class.
+pub fn n_impossible(scores: &Matrix) -> usize {
+    map_rows(scores, is_impossible).into_iter().filter(|impossible| *impossible).count()
+}
+
+/// Whether all joint log-likelihoods of a row are `−∞`.
+pub(crate) fn is_impossible(row: &[f64]) -> bool {
+    row.iter().all(|score| *score == f64::NEG_INFINITY)
 }
 
 /// Rows of scores that one task normalizes or reduces.
@@ -81,16 +131,7 @@ pub trait Probabilistic: Classifier {
     /// # Errors
     /// As [`Classifier::scores`].
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let mut scores = self.scores(x)?;
-        let width = scores.ncols().max(1);
-        if let Some(cells) = scores.as_slice_mut() {
-            cells.par_chunks_mut(ROWS_PER_TASK * width).for_each(|rows| {
-                rows.chunks_exact_mut(width).for_each(|row| {
-                    log_normalize(row);
-                });
-            });
-        }
-        Ok(scores)
+        Ok(log_posterior(self.scores(x)?, self.log_prior_fallback().as_deref()))
     }
 }
 
@@ -111,6 +152,11 @@ pub trait Generative: Classifier {
     /// As [`Classifier::scores`].
     fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.scores(x)
+    }
+
+    /// Whether the posterior is the normalized joint; not if the scores weight the factors.
+    fn scores_are_joint(&self) -> bool {
+        true
     }
 
     /// New rows and their class codes, drawn from the model.

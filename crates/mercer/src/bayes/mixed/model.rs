@@ -217,6 +217,10 @@ impl Classifier for MixedNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.n_likelihoods() + self.texts.iter().map(|text| text.counts.ncols()).sum::<usize>()
     }
@@ -245,6 +249,10 @@ impl Generative for MixedNbModel {
     /// With weights of one, because powers of densities are not densities.
     fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.sums_of_factors(x, false)
+    }
+
+    fn scores_are_joint(&self) -> bool {
+        self.weights.is_empty()
     }
 
     /// Terms are not sampled: the model has no distribution of the text length.

@@ -288,6 +288,14 @@ impl Classifier for BayesNetworkModel {
         &self.classes
     }
 
+    /// The marginal probabilities of the classes.
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        let network = self.network().ok()?;
+        let marginal =
+            query(&network, &[self.levels.len()], &Evidence::none(), &Monitor::quiet()).ok()?;
+        Some(marginal.probabilities.iter().map(|p| p.ln()).collect())
+    }
+
     fn n_columns(&self) -> usize {
         self.levels.len()
     }
