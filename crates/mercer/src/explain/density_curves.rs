@@ -12,6 +12,10 @@ const POINTS_PER_CURVE: usize = 200;
 const NORMAL_RADIUS: f64 = 4.0;
 /// Means that an exponential density is drawn over: all but exp(−8) of its probability.
 const EXPONENTIAL_MEANS: f64 = 8.0;
+/// Neighboring points of a grid whose densities differ by more than this factor get points in between,
+const STEEP: f64 = 1.3;
+/// unless both are below this fraction of the peak.
+const FLAT: f64 = 1e-3;
 /// Counts that a distribution over counts is drawn over.
 const MAX_COUNTS: usize = 1000;
 
@@ -69,12 +73,12 @@ pub fn distributions(
     };
     let domain = model.domain(column);
     let points_of_class = |c: usize| match &domain {
-        Domain::Grid(points) => points.clone(),
         Domain::NonNegative => spaced(0.0, EXPONENTIAL_MEANS * moments(c).0),
         _ => normal_points(moments(c)),
     };
     match &domain {
-        Domain::Real | Domain::NonNegative | Domain::Grid(_) => {
+        Domain::Grid(points) => interpolated(points, n_classes, densities),
+        Domain::Real | Domain::NonNegative => {
             let curve = |c: usize| {
                 let points = points_of_class(c).into_iter();
                 points.map(|x| Ok((x, densities(x)?[c]))).collect::<Result<Vec<_>>>()
@@ -106,6 +110,32 @@ pub fn distributions(
             Ok(Distributions::Outcome((0..n_classes).map(probability).collect()))
         }
     }
+}
+
+/// Densities whose logarithm is linear between the points of a grid; steep parts get points in between, because a line
+/// through the ends lies above the curve.
+fn interpolated(
+    grid: &[f64],
+    n_classes: usize,
+    mut densities: impl FnMut(f64) -> Result<Vec<f64>>,
+) -> Result<Distributions> {
+    let heights = grid.iter().map(|x| densities(*x)).collect::<Result<Vec<Vec<f64>>>>()?;
+    let mut curves = vec![Vec::new(); n_classes];
+    for (c, curve) in curves.iter_mut().enumerate() {
+        let peak = heights.iter().map(|p| p[c]).fold(0.0, f64::max);
+        for (k, x) in grid.iter().enumerate() {
+            curve.push((*x, heights[k][c]));
+            let Some(next) = heights.get(k + 1).map(|p| p[c]) else { break };
+            let (low, high) = (next.min(heights[k][c]), next.max(heights[k][c]));
+            if high > FLAT * peak && high > STEEP * low {
+                for part in [0.25, 0.5, 0.75] {
+                    let x = x + part * (grid[k + 1] - x);
+                    curve.push((x, densities(x)?[c]));
+                }
+            }
+        }
+    }
+    Ok(Distributions::Densities(curves))
 }
 
 /// The points of a normal density with this mean and standard deviation.

@@ -14,8 +14,9 @@ use mercer_num::Matrix;
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
-/// The largest exponent of a tail, which keeps the log-density of every finite value finite.
-const MAX_TAIL_EXPONENT: f64 = 1e300;
+/// The largest exponent of a tail: beyond it, rounding would absorb the differences between the classes, and the density
+/// itself underflows to zero long before.
+const MAX_TAIL_EXPONENT: f64 = 1e6;
 
 /// The distribution of the bins in each class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -192,7 +193,7 @@ fn range(column: &NumericColumn<'_>, cuts: &[f64]) -> (f64, f64) {
         None => low,
     };
     let last = match cuts.last() {
-        // The last representable value below `high` is the largest observed one.
+        // No value lies in the last bin.
         Some(cut) if column.values.range().is_some_and(|(_, observed)| observed < *cut) => *cut,
         Some(cut) => high.max(cut + resolution),
         None => high,
@@ -210,8 +211,7 @@ impl Density for Histogram {
         let (low, high) = self.range;
         move |x, scores| {
             let bin = self.bin(x);
-            let log_shape =
-                if x >= low && x < high { log_uniform[bin] } else { self.log_shape(x) };
+            let log_shape = if x >= low && x < high { log_uniform[bin] } else { self.log_shape(x) };
             let log_p = &by_bin[bin * n_classes..(bin + 1) * n_classes];
             scores.iter_mut().zip(log_p).for_each(|(s, p)| *s += p + log_shape);
         }
@@ -242,7 +242,7 @@ impl Density for Histogram {
         let probability = self.bins.fraction(class, bin);
         let tail = |side, distance: f64, place: String| {
             let (mass, scale) = (short(self.tail_mass_of(side)), short(self.tail_scale));
-            let exponent = short(-(distance / self.tail_scale));
+            let exponent = short(-(distance / self.tail_scale).min(MAX_TAIL_EXPONENT));
             format!("{probability} x {mass} x exp({exponent}) / {scale} = {density} {place}")
         };
         match x {

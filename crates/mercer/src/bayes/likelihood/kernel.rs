@@ -145,7 +145,7 @@ impl Kernel {
     /// beyond them.
     fn mass(&self, c: usize) -> f64 {
         let log_p = self.log_densities.row(c).to_vec();
-        let between = |p: &[f64]| p[0].exp() * mean_exp(p[1] - p[0]);
+        let between = |p: &[f64]| p[0].max(p[1]).exp() * mean_exp(-(p[1] - p[0]).abs());
         let inside: f64 = log_p.windows(2).map(between).sum::<f64>() * self.step;
         let (h, (before, after)) = (self.bandwidths[c], self.margins[c]);
         let tail = |log_p: f64, margin: f64| log_p.exp() * h * mills_ratio(margin / h);
