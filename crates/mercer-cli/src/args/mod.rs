@@ -44,7 +44,7 @@ pub struct Common {
     /// Print results as JSON on standard output
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print errors only
+    /// Print no messages and no reports of fits; requested data and errors are still printed
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// Number of threads; 0 uses every core. Results do not depend on it
