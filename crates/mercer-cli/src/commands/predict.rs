@@ -55,6 +55,12 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
             totals.n_impossible
         ));
     }
+    if totals.n_unknown_tokens > 0 {
+        session.message(&format!(
+            "{} tokens of the texts are not in the vocabulary of the model; they have no factor",
+            totals.n_unknown_tokens
+        ));
+    }
     if totals.n_unseen > 0 {
         let treatment = match model.estimator.params()["unseen"].as_str() {
             Some("other") => "counted as categories of frequency zero",
@@ -74,6 +80,8 @@ struct Totals {
     n_rows: usize,
     /// Cells with unknown categories.
     n_unseen: u64,
+    /// Tokens outside the vocabulary.
+    n_unknown_tokens: u64,
     /// Rows with likelihood zero in every class.
     n_impossible: usize,
     risk: Risk,
@@ -84,6 +92,7 @@ struct Totals {
 struct Lines {
     text: String,
     n_unseen: u64,
+    n_unknown_tokens: u64,
     n_impossible: usize,
     risk: Risk,
 }
@@ -111,6 +120,7 @@ fn predict_table(
         let header = header.take().map(|text| Lines { text, ..Lines::default() });
         for lines in header.into_iter().chain(lines) {
             totals.n_unseen += lines.n_unseen;
+            totals.n_unknown_tokens += lines.n_unknown_tokens;
             totals.n_impossible += lines.n_impossible;
             totals.risk.merge(&lines.risk);
             if let Err(error) = out.write_all(lines.text.as_bytes()) {
@@ -332,7 +342,8 @@ impl<'a> Writer<'a> {
     /// The lines of a table.
     fn lines(&self, table: &Table, first_row: usize) -> mercer::Result<Lines> {
         let rows = self.model.features.encode(table, None)?;
-        let mut lines = Lines { n_unseen: rows.n_unseen, ..Lines::default() };
+        let (n_unseen, n_unknown_tokens) = (rows.n_unseen, rows.n_unknown_tokens);
+        let mut lines = Lines { n_unseen, n_unknown_tokens, ..Lines::default() };
         let able = self.model.fitted.model.as_model();
         if let Some(regressor) = able.regressor() {
             lines.text = self.regression_lines(regressor, &rows.rows(), first_row)?;
