@@ -375,7 +375,7 @@ fn the_tax_table_is_explained_as_in_the_lecture() {
     for line in [
         "Class No: P = 1",
         "P(No) = 0.7",
-        "x p(refund = No | No) = 4/7 = 0.5714",
+        "    p(refund = No | No) = 4/7 = 0.5714",
         "x p(marital_status = Married | No) = 4/7 = 0.5714",
         "N(120; mean 110, variance 2975) = 0.007192",
         "x p(marital_status = Married | Yes) = 0/3 = 0",
@@ -645,5 +645,8 @@ fn bins_and_indicators_are_categories_of_mixed_naive_bayes() {
     let printed = folder.output(&["explain", "tax.mercer", &tax, "--row", "5"]);
 
     assert!(json.to_string().contains("marital_status=Married"), "{json}");
-    assert!(printed.contains("p(marital_status=Married | No) = (3 + 1) / (7 + 2) = 0.4444"), "{printed}");
+    assert!(
+        printed.contains("p(marital_status=Married | No) = (3 + 1) / (7 + 2) = 0.4444"),
+        "{printed}"
+    );
 }

@@ -8,6 +8,7 @@ mod decisions;
 mod errors;
 mod journey;
 mod maps;
+mod naive_bayes;
 mod networks;
 mod neural;
 mod shell;

@@ -172,6 +172,7 @@ impl Fitted {
         &self,
         py: Python<'py>,
         n: usize,
+        given: Option<u32>,
         seed: u64,
     ) -> PyResult<(Numpy2<'py, f64>, Numpy1<'py, u32>)> {
         let model = self.model()?.generative();
@@ -181,7 +182,7 @@ impl Fitted {
         Vec::<f64>::new()
             .try_reserve_exact(cells)
             .map_err(|_| PyMemoryError::new_err(format!("{n} rows do not fit in memory")))?;
-        let (rows, codes) = work::run(py, |_| Ok(model.sample(n, &mut Random::new(seed))))?;
+        let (rows, codes) = work::run(py, |_| Ok(model.sample(n, given, &mut Random::new(seed))))?;
         Ok((rows.into_pyarray(py), codes.into_pyarray(py)))
     }
 }

@@ -181,10 +181,14 @@ impl Classifier for CategoricalNbModel {
 impl Probabilistic for CategoricalNbModel {}
 
 impl Generative for CategoricalNbModel {
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        super::sample(&self.log_priors, n, self.columns.len(), random, |j, class, random| {
-            self.columns[j].sample(class, random)
-        })
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
+        super::sample(
+            &self.log_priors,
+            (n, given),
+            self.columns.len(),
+            random,
+            |j, class, random| self.columns[j].sample(class, random),
+        )
     }
 }
 
@@ -219,11 +223,8 @@ impl FactorizedLikelihood for CategoricalNbModel {
 impl Check for CategoricalNbModel {
     fn check(&self) -> Result<()> {
         let n = self.classes.len();
-        let fits = n >= 2
+        let fits = super::are_priors(n, &self.log_priors, &self.class_weights)
             && !self.columns.is_empty()
-            && self.log_priors.len() == n
-            && self.class_weights.len() == n
-            && self.log_priors.iter().all(|p| !p.is_nan())
             && self.columns.iter().all(|c| c.fits(n));
         if fits { Ok(()) } else { Err(super::inconsistent("categorical")) }
     }

@@ -3,7 +3,8 @@
 //! `score_c(x) = −Σⱼ xⱼ log θ̃_cj`, `θ̃_cj = (αⱼ + Σ_{c′≠c} N_c′j) / Σₖ (αₖ + Σ_{c′≠c} N_c′k)`
 //!
 //! Designed for imbalanced classes, where multinomial naive Bayes favors the large ones (Rennie, Shih, Teevan &
-//! Karger, 2003). The class priors are not used.
+//! Karger, 2003). The class priors are not used. The scores are no log-likelihoods, because the parameters of a class
+//! describe the rows of all others: the model has no density and no samples.
 
 use super::counts::{
     ClassCounts, by_column, check_counts, class_totals, linear_scores, log_probability,
@@ -195,10 +196,11 @@ impl Check for ComplementNbModel {
         check_counts(
             "complement",
             self.classes.len(),
-            &[&self.log_priors, &self.class_weights],
+            (&self.log_priors, &self.class_weights),
             &self.alphas,
             &self.counts,
             &self.log_probabilities,
+            |weight| weight >= -1e-9,
         )
     }
 }

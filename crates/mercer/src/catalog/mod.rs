@@ -52,7 +52,7 @@ expand::catalog! {
     by_statistics {
     //  parameters     id                Python                         model                capabilities, inputs
         GaussianNb     "gaussian-nb"     "naive_bayes.GaussianNB"    => GaussianNbModel    : Classifier Probabilistic Generative FactorizedLikelihood, MissingValues Sparse;
-        MultinomialNb  "multinomial-nb"  "naive_bayes.MultinomialNB" => MultinomialNbModel : Classifier Probabilistic FactorizedLikelihood, Sparse Counts;
+        MultinomialNb  "multinomial-nb"  "naive_bayes.MultinomialNB" => MultinomialNbModel : Classifier Probabilistic Generative FactorizedLikelihood, Sparse Counts;
         ComplementNb   "complement-nb"   "naive_bayes.ComplementNB"  => ComplementNbModel  : Classifier Probabilistic AdditiveScores, Sparse Counts;
         BernoulliNb    "bernoulli-nb"    "naive_bayes.BernoulliNB"   => BernoulliNbModel   : Classifier Probabilistic Generative FactorizedLikelihood, Sparse Binary;
         CategoricalNb  "categorical-nb"  "naive_bayes.CategoricalNB" => CategoricalNbModel : Classifier Probabilistic Generative FactorizedLikelihood, MissingValues Categories;

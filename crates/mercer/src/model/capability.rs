@@ -159,8 +159,8 @@ pub trait Generative: Classifier {
         true
     }
 
-    /// New rows and their class codes, drawn from the model.
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>);
+    /// New rows and their class codes: a class drawn from the priors, or the `given` one, then a row of that class.
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>);
 }
 
 /// A likelihood that factorizes over the columns: `p(row, class) = P(class) Πⱼ p(xⱼ | class)`, so that a
@@ -198,6 +198,40 @@ pub trait FactorizedLikelihood: Classifier {
     /// The formula of the factor of a column and class with its numbers filled in.
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String;
 
+    /// The number of free parameters: of the priors, and of the likelihood of every column in every class. `None` if
+    /// a likelihood has no fixed number of parameters, such as a kernel density estimate.
+    fn n_parameters(&self) -> Option<u64> {
+        let n_classes = self.classes().len() as u64;
+        let columns = (0..self.n_columns()).map(|j| self.parameters_of_column(j));
+        let per_class = columns.sum::<Option<u64>>()?;
+        Some(n_classes - 1 + n_classes * per_class)
+    }
+
+    /// The number of free parameters of the likelihood of a column in one class.
+    fn parameters_of_column(&self, column: usize) -> Option<u64> {
+        match self.domain(column) {
+            Domain::Categories(k) => Some((k as u64).saturating_sub(1)),
+            Domain::Counts | Domain::NonNegative | Domain::Outcome => Some(1),
+            Domain::Real => Some(2),
+            // One probability per bin, which sum to one; the bins are shared by the classes.
+            Domain::Steps(breaks) => Some((breaks.len() as u64).saturating_sub(2)),
+            Domain::Grid(_) => None,
+        }
+    }
+
+    /// The number of free parameters of the full joint table of the class and all columns, `m Πⱼ kⱼ − 1`, without any
+    /// assumption of independence; infinity if it exceeds the largest float. `None` if a column is not discrete.
+    fn n_joint_parameters(&self) -> Option<f64> {
+        let states = |j: usize| match self.domain(j) {
+            Domain::Categories(k) => Some(k as f64),
+            // Present or absent.
+            Domain::Outcome => Some(2.0),
+            _ => None,
+        };
+        let cells = (0..self.n_columns()).map(states).product::<Option<f64>>()?;
+        Some(self.classes().len() as f64 * cells - 1.0)
+    }
+
     /// The set on which the distribution of a column is defined.
     fn domain(&self, _column: usize) -> Domain {
         Domain::Real
@@ -222,6 +256,12 @@ pub trait AdditiveScores: Classifier {
     /// # Errors
     /// As [`Classifier::scores`].
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)>;
+
+    /// The row whose scores are the intercepts, for models that are not linear and whose terms are integrated gradients
+    /// from there.
+    fn baseline(&self) -> Option<&[f64]> {
+        None
+    }
 }
 
 /// A kernel expansion over stored training rows (the support vectors), so that a prediction is explained

@@ -11,13 +11,13 @@ mod rounds;
 pub mod tree;
 
 pub use cached::Cached;
-pub(crate) use capability::{is_impossible, normalize_row};
 pub use capability::{
     AdditiveScores, Candidate, Candidates, Check, Classifier, Clusterer, CrossValidated,
     DecisionFunction, Discriminant, FactorizedLikelihood, Generative, LinearModel, Model,
-    OutlierDetector, Probabilistic, Regressor, SupportVectors, Transformer, argmax_rows, log_posterior,
-    most_probable, n_impossible,
+    OutlierDetector, Probabilistic, Regressor, SupportVectors, Transformer, argmax_rows,
+    log_posterior, most_probable, n_impossible,
 };
+pub(crate) use capability::{is_impossible, normalize_row};
 pub use certificate::{Certificate, Fitted, Measured, Status};
 pub use fit::{Accumulate, BoxedParts, Fit, Gathered, InParts, Shape, Statistics, gather};
 pub use monitor::{Convergence, Monitor, Progress, Stop};

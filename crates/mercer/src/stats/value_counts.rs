@@ -155,6 +155,8 @@ impl ValueCounts {
             && self.bins.iter().all(|x| x.is_finite())
             && self.bins.is_sorted_by(|a, b| a < b)
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
+            // A bin exists because of a value that it holds.
+            && self.counts.outer_iter().all(|counts| counts.iter().any(|n| *n > 0.0))
     }
 }
 

@@ -151,10 +151,7 @@ pub(crate) fn score_batch(
 }
 
 /// `log P(class | row)` and `log p(row)`.
-fn posterior_and_density(
-    model: &dyn Generative,
-    rows: &Rows<'_>,
-) -> Result<(Matrix, Vec<f64>)> {
+fn posterior_and_density(model: &dyn Generative, rows: &Rows<'_>) -> Result<(Matrix, Vec<f64>)> {
     let (mut joint, fallback) = (model.log_joint(rows)?, model.log_prior_fallback());
     let normalize = |mut row: ArrayViewMut1<'_, f64>| {
         row.as_slice_mut().map_or(f64::NAN, |row| normalize_row(row, fallback.as_deref()))

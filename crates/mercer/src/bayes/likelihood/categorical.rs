@@ -176,8 +176,13 @@ impl Categorical {
                 .chain([&self.total_pseudocount])
                 .all(|a| a.is_finite() && *a >= 0.0)
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
-            && self.log_probabilities.iter().all(|p| !p.is_nan())
+            && self.log_probabilities.iter().all(|p| is_log_probability(*p))
     }
+}
+
+/// Whether a value can be the logarithm of a probability, up to rounding.
+pub(crate) fn is_log_probability(log_p: f64) -> bool {
+    log_p <= 1e-9
 }
 
 /// `log (n / total)`, and `−∞` for `n = 0` even if the total is zero.

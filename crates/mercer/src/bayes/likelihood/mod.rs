@@ -13,8 +13,8 @@ mod kernel;
 mod multinomial;
 mod poisson;
 
-pub(crate) use categorical::log_probability;
 pub use categorical::{Categorical, Unseen};
+pub(crate) use categorical::{is_log_probability, log_probability};
 pub(crate) use cuts::Cut;
 pub use exponential::Exponential;
 pub use gaussian::Gaussian;
