@@ -158,6 +158,13 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
         rows.add_row([name.clone()].into_iter().chain(numbers));
     }
     writeln!(out, "{rows}")?;
+    if !e.baseline.is_empty() {
+        writeln!(
+            out,
+            "\nIntegrated gradients: the intercept is the score of the mean training row (the baseline), and the \
+             terms of the columns lead from there to this row."
+        )?;
+    }
     // The scores of a model without probabilities are not log-odds.
     let (heading, measure) = match e.posterior.is_empty() {
         true => ("Scores", "score"),

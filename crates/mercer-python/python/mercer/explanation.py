@@ -124,6 +124,9 @@ class ScoreExplanation:
         The classes, in the order of all arrays below.
     intercepts : ndarray
         The intercept of each class.
+    baseline : ndarray
+        The row whose scores are the intercepts, if the terms are integrated gradients from there (the
+        mean training row of a neural network); empty otherwise.
     terms : list of dict
         One entry per column: ``column``, ``value``, ``terms`` (one per class), and ``log_odds``, its
         contribution to the log-odds of the winner against the runner-up.
@@ -138,6 +141,7 @@ class ScoreExplanation:
     def __init__(self, parts: dict[str, Any], classes: np.ndarray) -> None:
         self.classes = classes
         self.intercepts: np.ndarray = parts["intercepts"]
+        self.baseline: np.ndarray = parts.get("baseline", np.empty(0))
         self.terms: list[dict[str, Any]] = parts["terms"]
         self.distances: np.ndarray = parts.get("distances", np.empty(0))
         self.scores: np.ndarray = parts["scores"]
@@ -167,6 +171,7 @@ class ScoreExplanation:
         return {
             "classes": self.classes.tolist(),
             "intercepts": self.intercepts.tolist(),
+            "baseline": self.baseline.tolist(),
             "terms": [{**t, "terms": t["terms"].tolist()} for t in self.terms],
             "distances": self.distances.tolist(),
             "scores": self.scores.tolist(),

@@ -87,7 +87,7 @@ expand::catalog! {
         KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : Classifier SupportVectors DecisionFunction OrderDependent, Sparse;
         KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : Clusterer, Sparse;
         KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : Transformer MemoryPlan, Sparse;
-        MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : Classifier Probabilistic WarmStart NonConvex, Sparse TextOnRequest;
+        MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : Classifier Probabilistic AdditiveScores WarmStart NonConvex, Sparse TextOnRequest;
         MlpRegressor   "mlp-regressor"   "neural_network.MLPRegressor" => MlpRegressorModel : Regressor WarmStart NonConvex, Sparse MultiOutput TextOnRequest;
         RbfSampler     "rbf-sampler"     "kernel_approximation.RBFSampler" => RbfSamplerModel : Transformer, Sparse;
         Nystroem       "nystroem"        "kernel_approximation.Nystroem"   => NystroemModel   : Transformer, Sparse;

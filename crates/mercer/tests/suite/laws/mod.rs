@@ -5,6 +5,7 @@
 
 mod densities;
 mod errors;
+mod explanations;
 mod incremental;
 mod invariance;
 mod monitor;
