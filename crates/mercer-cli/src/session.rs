@@ -68,6 +68,11 @@ impl Session {
         }
     }
 
+    /// Whether the report of a fit is not printed.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Prints the error of a failed run.
     pub fn fail(&self, failure: &Failure) {
         eprintln!("\x1b[1;31merror:\x1b[0m {failure}");

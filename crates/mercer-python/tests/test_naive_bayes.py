@@ -11,9 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
+from mercer.exceptions import ZeroLikelihoodWarning
 from mercer.naive_bayes import (
     BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
     GaussianNB,
+    MixedNB,
+    MultinomialNB,
 )
 
 
@@ -165,3 +170,86 @@ def test_partial_fit_in_batches_equals_fit(name):
     parts.forget(X[350:], y[350:])
     most = estimator().fit(X[:350], y[:350])
     np.testing.assert_allclose(parts.predict_proba(X), most.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "likelihood",
+    [
+        "auto",
+        "schema",
+        "gaussian",
+        "kernel",
+        "equal-width",
+        "equal-frequency",
+        "entropy",
+        "split",
+        "poisson",
+        "exponential",
+        "bernoulli",
+    ],
+)
+def test_a_value_far_outside_is_an_outlier_under_every_likelihood(likelihood):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=(200, 1))
+    model = MixedNB(likelihood=likelihood).fit(x, x[:, 0] > 0.6)
+    model.store_densities(x)
+
+    assert model.is_outlier([[1e6]]).all()
+    assert model.is_outlier(x).mean() <= 0.01
+    assert np.isfinite(model.predict_proba([[1e6]])).all()
+
+
+def test_a_row_that_is_impossible_in_every_class_gets_the_priors_and_a_warning():
+    X = np.array([[1, 0]] * 3 + [[0, 1]] * 2)
+    y = ["a"] * 3 + ["b"] * 2
+    for estimator in [MultinomialNB(alpha=0), BernoulliNB(alpha=0), CategoricalNB(alpha=0)]:
+        model = estimator.fit(X, y)
+        with pytest.warns(ZeroLikelihoodWarning, match="1 rows"):
+            proba = model.predict_proba([[1, 1], [1, 0]])
+        with pytest.warns(ZeroLikelihoodWarning):
+            assert model.predict([[1, 1]]) == "a"
+        np.testing.assert_allclose(proba, [[0.6, 0.4], [1, 0]], atol=1e-12)
+        explanation = model.explain([1, 1])
+        assert explanation.impossible
+        assert "likelihood zero" in str(explanation)
+        assert "nan" not in str(explanation)
+    assert not np.isnan(ComplementNB(alpha=0).fit(X, y).predict_proba([[1, 1], [2, 0]])).any()
+
+
+def test_an_explanation_has_the_likelihood_before_the_prior():
+    X, y = [[0, 1], [0, 0], [1, 1], [1, 0], [1, 1]], ["a", "a", "b", "b", "b"]
+    explanation = CategoricalNB(alpha=0).fit(X, y).explain([1, 1])
+
+    np.testing.assert_allclose(np.exp(explanation.log_likelihood), [0, 2 / 3])
+    np.testing.assert_allclose(np.exp(explanation.log_joint), [0, 2 / 5])
+    text = str(explanation)
+    assert text.index("likelihood") < text.index("prior") < text.index("product")
+    assert explanation.to_dict()["log_likelihood"][1] == pytest.approx(np.log(2 / 3))
+
+
+def test_multinomial_naive_bayes_has_the_density_of_the_multinomial_distribution():
+    from scipy.stats import multinomial
+
+    rng = np.random.default_rng(1)
+    X, y = rng.poisson(2, size=(30, 4)), np.arange(30) % 2
+    model = MultinomialNB().fit(X, y)
+
+    theta = np.exp(model.feature_log_prob_)
+    joint = [np.log((y == c).mean()) + multinomial.logpmf(X, X.sum(1), theta[c]) for c in range(2)]
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), np.transpose(joint), rtol=1e-10)
+    np.testing.assert_allclose(model.log_density(X), np.logaddexp(*joint), rtol=1e-10)
+    rows, classes = model.sample(2000, random_state=0, y=1)
+    assert (classes == 1).all()
+    assert set(rows.sum(1)) == {np.round(X[y == 1].sum() / 15)}
+    np.testing.assert_allclose(rows.mean(0) / rows.sum(1).mean(), theta[1], atol=0.02)
+    with pytest.raises(ValueError, match="one of the classes: 0, 1"):
+        model.sample(1, y=7)
+    assert not hasattr(ComplementNB().fit(X, y), "sample")
+
+
+def test_parameters_are_counted_against_the_joint_table():
+    X = np.array([[i >> j & 1 for j in range(20)] for i in range(8)])
+    model = BernoulliNB().fit(X, np.arange(8) % 2)
+    assert (model.n_parameters, model.n_joint_parameters) == (41, 2**21 - 1)
+    gaussian = GaussianNB().fit(X + 0.5, np.arange(8) % 2)
+    assert (gaussian.n_parameters, gaussian.n_joint_parameters) == (1 + 2 * 20 * 2, None)

@@ -46,7 +46,7 @@ pub struct Common {
     /// Print results as JSON on standard output
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print errors only
+    /// Print no messages and no reports of fits; requested data and errors are still printed
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// Replace existing files even if they are no models, reports or plots

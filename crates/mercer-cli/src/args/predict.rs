@@ -126,7 +126,10 @@ pub struct Explain {
 ///
 /// For models with a density over rows: a class is drawn from the prior, then a value for every column.
 #[derive(Group)]
-#[command(after_help = "Example:\n  mercer sample penguins.mercer --rows 100 > sampled.csv")]
+#[command(after_help = "\
+Examples:
+  mercer sample penguins.mercer --rows 100 > sampled.csv
+  mercer sample penguins.mercer --class Gentoo > gentoos.csv")]
 pub struct Sample {
     /// Model file
     #[arg(value_hint = ValueHint::FilePath)]
@@ -134,6 +137,9 @@ pub struct Sample {
     /// Number of rows
     #[arg(long, short = 'n', default_value_t = 10, value_name = "N")]
     pub rows: u64,
+    /// Class of all rows [default: drawn from the priors]
+    #[arg(long, value_name = "NAME")]
+    pub class: Option<String>,
     /// Random seed
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,

@@ -18,12 +18,17 @@ use std::path::Path;
 
 /// Rows that are read together.
 const ROWS_PER_TABLE: usize = 1024;
+/// Unknown tokens that are listed.
+const MAX_UNKNOWN_TOKENS: usize = 10;
 
 pub fn run(args: Explain, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     check(&model, args.html.is_some())?;
     let source = input::open_for(&model, &args.data, &args.reading, session)?;
     let row = find_row(&model, &source, args.row, session)?;
+    for text in &row.texts {
+        text.report_unknown_tokens(session);
+    }
     let fitted = model.fitted.model.as_model();
     if let Some(support_vectors) = fitted.support_vectors() {
         let explained = support_vectors.support_terms(&row.values)?;
@@ -53,7 +58,8 @@ fn check(model: &Trained, html: bool) -> Result<()> {
     let by_term = fitted.factorized_likelihood().is_some() || fitted.additive_scores().is_some();
     let by_feature = by_term || fitted.linear_model().is_some();
     if !by_feature && fitted.support_vectors().is_none() {
-        return Err(model.estimator.unable("explain a prediction").into());
+        let what = "explain a prediction: its output is not a sum over features or support vectors";
+        return Err(model.estimator.unable(what).into());
     }
     let map = model.features.map.as_ref().filter(|map| by_feature && !map.is_interpretable());
     if let Some(map) = map {
@@ -186,6 +192,26 @@ struct Text<'a> {
 impl Text<'_> {
     fn has(&self, feature: usize) -> bool {
         (self.first..self.first + self.step.width()).contains(&feature)
+    }
+
+    /// Reports the tokens that are not in the vocabulary.
+    fn report_unknown_tokens(&self, session: &Session) {
+        let Ok(reader) = self.step.analyzer.reader() else { return };
+        let terms = reader.terms(&self.text);
+        let unknown = terms.iter().filter(|term| self.step.feature(term).is_none());
+        let distinct: BTreeSet<&String> = unknown.clone().collect();
+        if distinct.is_empty() {
+            return;
+        }
+        let shown: Vec<&str> =
+            distinct.iter().take(MAX_UNKNOWN_TOKENS).map(|term| term.as_str()).collect();
+        let more = if distinct.len() > shown.len() { ", …" } else { "" };
+        session.message(&format!(
+            "{} of {} tokens are not in the vocabulary of the model and have no factor: {}{more}",
+            unknown.count(),
+            terms.len(),
+            shown.join(", ")
+        ));
     }
 
     /// Names hashed features by the terms of this text.

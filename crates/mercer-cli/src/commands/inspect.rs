@@ -44,6 +44,9 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     print_columns(&mut out, &model)?;
     print_coefficients(&mut out, &model)?;
     print_linear(&mut out, &model, args.sort)?;
+    if let Some(counts) = parameter_counts(&model) {
+        writeln!(out, "{}", wrap(&counts, 2))?;
+    }
     if let Some(rule) = &model.decision {
         writeln!(out, "decision rule:")?;
         for line in super::decide::description(rule, &classes(&model)) {
@@ -84,6 +87,7 @@ fn description(model: &Trained) -> Value {
     let features = &model.features;
     let summary = interpretable_linear_model(model)
         .and_then(|linear| linear.summary(&features.names(), CONFIDENCE));
+    let factorized = model.fitted.model.as_model().factorized_likelihood();
     json!({
         "made_by": model.made_by, "estimator": model.estimator.id(),
         "params": model.estimator.params(),
@@ -95,6 +99,8 @@ fn description(model: &Trained) -> Value {
             "certificate": map.certificate,
         })),
         "certificate": model.fitted.certificate,
+        "n_parameters": factorized.and_then(|m| m.n_parameters()),
+        "n_joint_parameters": factorized.and_then(|m| m.n_joint_parameters()),
         "summary": summary, "linear_functions": LinearFunctions::of(model),
         "posterior": Posterior::of(model), "projection": Projection::of(model), "mergeable": model.stats.is_some(),
         "holds_training_rows": statistics_hold_rows(model) || model_holds_rows(model),
@@ -176,6 +182,23 @@ fn print_linear(out: &mut impl Write, model: &Trained, sorted: bool) -> Result<(
         projection.print(out)?;
     }
     Ok(())
+}
+
+/// The number of parameters of a naive Bayes model against the full joint table of its columns.
+fn parameter_counts(model: &Trained) -> Option<String> {
+    let factorized = model.fitted.model.as_model().factorized_likelihood()?;
+    let n = factorized.n_parameters()?;
+    let (m, d) = (factorized.classes().len(), factorized.n_columns());
+    let joint = match factorized.n_joint_parameters() {
+        Some(joint) => format!("; the full joint table of the same columns has {}", count(joint)),
+        None => String::new(),
+    };
+    Some(format!("parameters: {n} for {m} classes and {d} columns{joint}"))
+}
+
+/// A number of parameters: all digits, as long as they are exact.
+fn count(n: f64) -> String {
+    if n < 1e15 { format!("{n:.0}") } else { short(n) }
 }
 
 /// What the file stores besides the model.

@@ -7,7 +7,7 @@ use crate::input;
 use crate::session::Session;
 use mercer::data::{Classes, Column, Label, Stream, Table, Values};
 use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
-use mercer::model::{Regressor, chunk_rows};
+use mercer::model::{Regressor, chunk_rows, log_posterior, most_probable, n_impossible};
 use mercer::train::Trained;
 use mercer_io::{Format, Source};
 use mercer_num::{Rows, parallel};
@@ -48,6 +48,19 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
             100.0 * report.rejected_fraction
         ));
     }
+    if totals.n_impossible > 0 {
+        session.message(&format!(
+            "{} rows have likelihood zero in every class; they were predicted from the priors alone (smoothing, \
+             such as alpha=1, avoids probabilities of zero)",
+            totals.n_impossible
+        ));
+    }
+    if totals.n_unknown_tokens > 0 {
+        session.message(&format!(
+            "{} tokens of the texts are not in the vocabulary of the model; they have no factor",
+            totals.n_unknown_tokens
+        ));
+    }
     if totals.n_unseen > 0 {
         let treatment = match model.estimator.params()["unseen"].as_str() {
             Some("other") => "counted as categories of frequency zero",
@@ -67,6 +80,20 @@ struct Totals {
     n_rows: usize,
     /// Cells with unknown categories.
     n_unseen: u64,
+    /// Tokens outside the vocabulary.
+    n_unknown_tokens: u64,
+    /// Rows with likelihood zero in every class.
+    n_impossible: usize,
+    risk: Risk,
+}
+
+/// The lines of a table and what was counted while they were written.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    n_unseen: u64,
+    n_unknown_tokens: u64,
+    n_impossible: usize,
     risk: Risk,
 }
 
@@ -90,11 +117,13 @@ fn predict_table(
             .map_err(|e| e.after_rows(first))?;
         totals.n_rows += tables.iter().map(Table::n_rows).sum::<usize>();
         // The header is written only once the first rows have been predicted without an error.
-        let header = header.take().map(|text| (text, 0, Risk::default()));
-        for (text, n_unseen, risk) in header.into_iter().chain(lines) {
-            totals.n_unseen += n_unseen;
-            totals.risk.merge(&risk);
-            if let Err(error) = out.write_all(text.as_bytes()) {
+        let header = header.take().map(|text| Lines { text, ..Lines::default() });
+        for lines in header.into_iter().chain(lines) {
+            totals.n_unseen += lines.n_unseen;
+            totals.n_unknown_tokens += lines.n_unknown_tokens;
+            totals.n_impossible += lines.n_impossible;
+            totals.risk.merge(&lines.risk);
+            if let Err(error) = out.write_all(lines.text.as_bytes()) {
                 write_error = Some(error);
                 return Ok(ControlFlow::Break(()));
             }
@@ -183,9 +212,9 @@ fn predict_lines(
         if (ended || !input.buffer().contains(&b'\n')) && !lines.is_empty() {
             let values = Values::Text(std::mem::take(&mut lines));
             let table = Table::new(vec![Column { name: field.name.clone(), values }])?;
-            let (text, _, _) = writer.lines(&table, rows)?;
+            let written = writer.lines(&table, rows)?;
             rows += table.n_rows();
-            out.write_all(text.as_bytes())?;
+            out.write_all(written.text.as_bytes())?;
             if args.out.is_none() {
                 out.flush()?;
             }
@@ -327,29 +356,39 @@ impl<'a> Writer<'a> {
         (0..n_axes).map(|k| format!("{}{k}", self.model.estimator.id())).collect()
     }
 
-    /// The lines of a table, the number of its cells with unknown categories, and the risk of its decisions.
-    fn lines(&self, table: &Table, first_row: usize) -> mercer::Result<(String, u64, Risk)> {
-        let mut risk = Risk::default();
+    /// The lines of a table.
+    fn lines(&self, table: &Table, first_row: usize) -> mercer::Result<Lines> {
         let rows = self.model.features.encode(table, None)?;
+        let (n_unseen, n_unknown_tokens) = (rows.n_unseen, rows.n_unknown_tokens);
+        let mut lines = Lines { n_unseen, n_unknown_tokens, ..Lines::default() };
         let able = self.model.fitted.model.as_model();
         if let Some(regressor) = able.regressor() {
-            let text = self.regression_lines(regressor, &rows.rows(), first_row)?;
-            return Ok((text, rows.n_unseen, risk));
+            lines.text = self.regression_lines(regressor, &rows.rows(), first_row)?;
+            return Ok(lines);
         }
         if let Some(columns) = &self.unsupervised {
-            let text =
+            lines.text =
                 unsupervised::lines(self.model, columns, &rows.rows(), first_row, self.json)?;
-            return Ok((text, rows.n_unseen, risk));
+            return Ok(lines);
         }
-        let Some(classifier) = able.classifier() else { return Ok((String::new(), 0, risk)) };
-        let predicted = classifier.predict(&rows.rows())?;
-        let log_proba = match able.probabilistic() {
-            Some(model) if self.proba || self.rule.is_some() => {
-                Some(model.log_proba(&rows.rows())?)
+        let Some(classifier) = able.classifier() else { return Ok(Lines::default()) };
+        let posterior = self.proba || self.rule.is_some();
+        let (predicted, log_proba) = match classifier.log_prior_fallback() {
+            // The scores are joint log-likelihoods: they give the class, the posterior and the impossible rows.
+            Some(priors) => {
+                let scores = classifier.scores(&rows.rows())?;
+                lines.n_impossible = n_impossible(&scores);
+                let predicted = most_probable(&scores, Some(&priors));
+                (predicted, posterior.then(|| log_posterior(scores, Some(&priors))))
             }
-            _ => None,
+            None => {
+                let log_proba = match able.probabilistic() {
+                    Some(model) if posterior => Some(model.log_proba(&rows.rows())?),
+                    _ => None,
+                };
+                (classifier.predict(&rows.rows())?, log_proba)
+            }
         };
-        let mut text = String::new();
         let densities = match able.generative() {
             Some(model) if self.density || self.threshold.is_some() => {
                 Some(model.log_density(&rows.rows())?)
@@ -373,7 +412,7 @@ impl<'a> Writer<'a> {
             if let (Some(rule), Some(log_proba)) = (&self.rule, &log_proba) {
                 let log_posterior = log_proba.row(i).to_vec();
                 let decision = rule.decide(&log_posterior)?;
-                risk.push(&rule.costs, &decision, None);
+                lines.risk.push(&rule.costs, &decision, None);
                 prediction.class = match decision.action {
                     Action::Class(c) => Some(c),
                     Action::Reject => None,
@@ -383,9 +422,9 @@ impl<'a> Writer<'a> {
                 prediction.proba = Some(adjusted.iter().map(|p| p.exp()).collect());
             }
             prediction.proba = prediction.proba.filter(|_| self.proba);
-            self.line(&mut text, first_row + i, prediction);
+            self.line(&mut lines.text, first_row + i, prediction);
         }
-        Ok((text, rows.n_unseen, risk))
+        Ok(lines)
     }
 
     /// One regression prediction per line, with the bounds of its interval if requested.

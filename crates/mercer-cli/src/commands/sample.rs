@@ -12,8 +12,9 @@ use mercer_num::random::Random;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// Rows drawn at a time: enough to keep memory small.
-const AT_ONCE: u64 = 4096;
+/// Cells and rows that are sampled at a time, which bounds the memory.
+const MAX_CELLS: usize = 1 << 22;
+const MAX_ROWS: usize = 4096;
 
 pub fn run(args: Sample, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
@@ -29,6 +30,7 @@ pub fn run(args: Sample, session: &Session) -> Result<()> {
     }
     let classes: Vec<String> = generative.classes().labels().iter().map(Label::to_string).collect();
     let target = model.features.target.clone().unwrap_or_else(|| "class".into());
+    let given = args.class.as_deref().map(|name| class_code(&classes, name)).transpose()?;
     let columns = Columns::new(&model);
     let mut out: Box<dyn Write> = match &args.out {
         Some(path) => Box::new(PendingFile::create(path)?),
@@ -39,12 +41,13 @@ pub fn run(args: Sample, session: &Session) -> Result<()> {
         writeln!(out, "{}", names.collect::<Vec<_>>().join(","))?;
     }
     let mut random = Random::new(args.seed);
+    let at_once = (MAX_CELLS / generative.n_columns().max(1)).clamp(1, MAX_ROWS) as u64;
     let mut left = args.rows;
     while left > 0 {
         session.check_interrupt()?;
-        let n = left.min(AT_ONCE);
+        let n = left.min(at_once);
         left -= n;
-        let (rows, codes) = generative.sample(n as usize, &mut random);
+        let (rows, codes) = generative.sample(n as usize, given, &mut random);
         for (row, code) in rows.outer_iter().zip(codes) {
             let cells = columns.cells(&row.to_vec());
             let class = &classes[code as usize];
@@ -62,11 +65,21 @@ pub fn run(args: Sample, session: &Session) -> Result<()> {
     out.flush()?;
     if !columns.left_out.is_empty() {
         session.message(&format!(
-            "not drawn: {} (how long a text is, the model does not know)",
+            "not sampled: {} (hashed or weighted terms do not lead back to a text)",
             columns.left_out.join(", ")
         ));
     }
     Ok(())
+}
+
+fn class_code(classes: &[String], name: &str) -> Result<u32> {
+    let code = classes.iter().position(|class| class == name).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--class {name}: the model has no such class; the classes are {}",
+            classes.join(", ")
+        ))
+    })?;
+    Ok(code as u32)
 }
 
 /// The way back from features to the columns of a table.
@@ -82,7 +95,9 @@ impl<'a> Columns<'a> {
         let (mut names, mut left_out) = (Vec::new(), Vec::new());
         for (field, step) in features.schema.fields.iter().zip(&features.steps) {
             match step {
-                Step::Text(_) => left_out.push(field.name.clone()),
+                Step::Text(step) if !step.has_vocabulary_of_counts() => {
+                    left_out.push(field.name.clone());
+                }
                 Step::Sparse => names.extend(features.names()),
                 _ => names.push(field.name.clone()),
             }
@@ -97,12 +112,12 @@ impl<'a> Columns<'a> {
         let mut at = 0;
         for (field, step) in features.schema.fields.iter().zip(&features.steps) {
             match step {
-                Step::Numeric(step) => {
+                Step::Numeric(step) if !step.as_code => {
                     let width = step.width();
                     out.push(number(step, &field.name, &row[at..at + width]));
                     at += width;
                 }
-                Step::Code => {
+                Step::Code | Step::Numeric(_) => {
                     out.push(features.category(at, row[at]).map_or(Value::Null, Value::from));
                     at += 1;
                 }
@@ -113,7 +128,13 @@ impl<'a> Columns<'a> {
                     at += cells.len();
                 }
                 Step::Sparse => out.extend(row.iter().map(|x| json!(x))),
-                Step::Text(_) => {}
+                Step::Text(step) => {
+                    let cells = &row[at..at + step.width()];
+                    at += cells.len();
+                    if step.has_vocabulary_of_counts() {
+                        out.push(json!(bag_of_words(&step.names(), cells)));
+                    }
+                }
             }
         }
         out
@@ -129,6 +150,13 @@ fn number(step: &NumericStep, name: &str, cells: &[f64]) -> Value {
         Some((shift, spread)) => json!(cells[0] * spread + shift),
         None => json!(cells[0]),
     }
+}
+
+/// The terms of a text in the order of the vocabulary, each as often as it was counted.
+fn bag_of_words(terms: &[String], counts: &[f64]) -> String {
+    let present = terms.iter().zip(counts).filter(|(_, n)| **n > 0.0);
+    let repeated = present.flat_map(|(term, n)| std::iter::repeat_n(term.as_str(), *n as usize));
+    repeated.collect::<Vec<_>>().join(" ")
 }
 
 fn largest(cells: &[f64]) -> usize {

@@ -284,7 +284,7 @@ pub(super) fn finish(
     }
     if session.json {
         session.print_json(&report)?;
-    } else {
+    } else if !session.is_quiet() {
         terminal::train(&report)?;
     }
     if session.interrupted() {

@@ -61,32 +61,61 @@ pub fn explanation(e: &Explanation) -> Result<()> {
     let mut out = io::stdout().lock();
     let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
     writeln!(out, "Class {}: P = {}\n", names[e.winner], short(e.posterior[e.winner]))?;
-    for c in [e.winner, e.runner_up] {
-        writeln!(out, "P({} | row) is proportional to", names[c])?;
-        writeln!(out, "    P({}) = {}", names[c], short(e.log_priors[c].exp()))?;
-        for factor in largest_factors(e) {
-            match factor.formulas.get(c) {
-                Some(formula) => {
-                    writeln!(out, "  x p({} | {}) = {formula}", factor_name(factor), names[c])?
-                }
-                None => writeln!(out, "    {} is missing and has no factor", factor.column)?,
-            }
-        }
-        let rest = e.factors.len().saturating_sub(MAX_FEATURES);
-        if rest > 0 {
-            writeln!(out, "  x {rest} smaller factors")?;
-        }
-        writeln!(out, "  = exp({}) = {}\n", short(e.log_joint[c]), short(e.log_joint[c].exp()))?;
+    if e.impossible {
+        writeln!(
+            out,
+            "Every class has likelihood zero, so the posterior falls back to the priors; \
+             smoothing (alpha > 0) avoids probabilities of zero.\n"
+        )?;
     }
-    writeln!(out, "Normalized over all classes:")?;
+    for c in [e.winner, e.runner_up] {
+        class_product(&mut out, e, c, &names[c])?;
+    }
+    match e.impossible {
+        true => writeln!(out, "The priors, because nothing can be normalized:")?,
+        false => writeln!(out, "Normalized over all classes:")?,
+    }
     for (name, p) in names.iter().zip(&e.posterior) {
         writeln!(out, "    P({name} | row) = {}", short(*p))?;
     }
     writeln!(out, "\nLog-odds, {} against {}:", names[e.winner], names[e.runner_up])?;
+    writeln!(out, "{}", log_odds_table(e))?;
+    Ok(())
+}
+
+/// The likelihood, the prior and their product for one class.
+fn class_product(out: &mut impl Write, e: &Explanation, c: usize, name: &str) -> Result<()> {
+    writeln!(out, "Likelihood of {name}")?;
+    let mut sign = " ";
+    for factor in largest_factors(e) {
+        match factor.formulas.get(c) {
+            Some(formula) => {
+                writeln!(out, "  {sign} p({} | {name}) = {formula}", factor_name(factor))?;
+                sign = "x";
+            }
+            None => writeln!(out, "    {} is missing and has no factor", factor.column)?,
+        }
+    }
+    let rest = e.factors.len().saturating_sub(MAX_FEATURES);
+    if rest > 0 {
+        writeln!(out, "  x {rest} smaller factors")?;
+    }
+    writeln!(out, "  = p(row | {name}) = {}", power(e.log_likelihood[c]))?;
+    writeln!(out, "  x P({name}) = {}", short(e.log_priors[c].exp()))?;
+    writeln!(out, "  = p(row, {name}) = {}\n", power(e.log_joint[c]))?;
+    Ok(())
+}
+
+/// A probability or density that is given by its logarithm.
+fn power(log: f64) -> String {
+    format!("exp({}) = {}", short(log), short(log.exp()))
+}
+
+/// The log-odds of the predicted class over the runner-up as a sum.
+fn log_odds_table(e: &Explanation) -> comfy_table::Table {
     let mut rows = table(&["", "log-odds", ""]);
     align_right(&mut rows, &[1]);
     rows.add_row(["prior".to_owned(), format!("{:+.3}", e.prior_log_odds()), String::new()]);
-    let mut total = e.prior_log_odds();
     let ranked = e.ranked_contributions();
     for factor in ranked.iter().take(MAX_FEATURES) {
         let value = short(factor.value.unwrap_or(f64::NAN));
@@ -96,17 +125,15 @@ pub fn explanation(e: &Explanation) -> Result<()> {
             format!("{:+.3}", factor.log_odds),
             bar(factor.log_odds),
         ]);
-        total += factor.log_odds;
     }
     let rest: f64 = ranked.iter().skip(MAX_FEATURES).map(|factor| factor.log_odds).sum();
     if ranked.len() > MAX_FEATURES {
         let name = format!("{} smaller factors", ranked.len() - MAX_FEATURES);
         rows.add_row([name, format!("{rest:+.3}"), String::new()]);
     }
-    total += rest;
-    rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
-    writeln!(out, "{rows}")?;
-    Ok(())
+    let total = e.total_log_odds().map_or_else(|| "undefined".into(), |sum| format!("{sum:+.3}"));
+    rows.add_row(["sum".to_owned(), total, String::new()]);
+    rows
 }
 
 /// The scores of a linear or discriminant classifier: one term per feature.
@@ -131,6 +158,13 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
         rows.add_row([name.clone()].into_iter().chain(numbers));
     }
     writeln!(out, "{rows}")?;
+    if !e.baseline.is_empty() {
+        writeln!(
+            out,
+            "\nIntegrated gradients: the intercept is the score of the mean training row (the baseline), and the \
+             terms of the columns lead from there to this row."
+        )?;
+    }
     // The scores of a model without probabilities are not log-odds.
     let (heading, measure) = match e.posterior.is_empty() {
         true => ("Scores", "score"),

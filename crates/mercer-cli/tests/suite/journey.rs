@@ -375,7 +375,7 @@ fn the_tax_table_is_explained_as_in_the_lecture() {
     for line in [
         "Class No: P = 1",
         "P(No) = 0.7",
-        "x p(refund = No | No) = 4/7 = 0.5714",
+        "    p(refund = No | No) = 4/7 = 0.5714",
         "x p(marital_status = Married | No) = 4/7 = 0.5714",
         "N(120; mean 110, variance 2975) = 0.007192",
         "x p(marital_status = Married | Yes) = 0/3 = 0",
@@ -621,4 +621,32 @@ fn classes_are_plotted_as_densities_bars_and_images() {
     let column =
         folder.failure(&["inspect", "pixels.mercer", "--column", "z", "--plot", "x.svg"], 2);
     assert!(column.contains("a, b, c"), "{column}");
+}
+
+#[test]
+fn bins_and_indicators_are_categories_of_mixed_naive_bayes() {
+    let folder = Folder::new();
+    let tax = example("tax.csv");
+    let train = ["train", &tax, "--target", "evade", "--model", "mixed-nb", "--folds", "0"];
+
+    let mut bins = train.to_vec();
+    bins.extend(["--prepare", "bins=equal-width:3"]);
+    folder.output(&bins);
+    let printed = folder.output(&["explain", "tax.mercer", &tax, "--row", "5"]);
+
+    // Incomes from 60 to 220 in three bins: 95 is below 113.3, as are 4 of 7 and 3 of 3 incomes.
+    assert!(printed.contains("p(taxable_income = below 113.3 | No) = (4 + 1) / (7 + 3) = 0.5"));
+    assert!(printed.contains("p(taxable_income = below 113.3 | Yes) = (3 + 1) / (3 + 3) = 0.6667"));
+
+    let mut indicators = train.to_vec();
+    indicators.extend(["--prepare", "categories=one-hot"]);
+    folder.output(&indicators);
+    let json = folder.json(&["inspect", "tax.mercer", "--json"]);
+    let printed = folder.output(&["explain", "tax.mercer", &tax, "--row", "5"]);
+
+    assert!(json.to_string().contains("marital_status=Married"), "{json}");
+    assert!(
+        printed.contains("p(marital_status=Married | No) = (3 + 1) / (7 + 2) = 0.4444"),
+        "{printed}"
+    );
 }

@@ -10,6 +10,7 @@ mod inspect;
 mod journey;
 mod maps;
 mod mission;
+mod naive_bayes;
 mod networks;
 mod neural;
 mod plot;

@@ -36,8 +36,16 @@ fn a_classifier_is_trained_with_its_gradient_norm_in_the_certificate() {
         assert_eq!(printed_rows.lines().count(), 151);
         assert!(folder.output(&["inspect", "m.mercer"]).contains("gradient"));
     }
-    let error = folder.failure(&["explain", "m.mercer", &iris], 2);
-    assert!(!error.contains("panicked"), "{error}");
+    let why = folder.json(&["explain", "m.mercer", &iris, "--row", "71", "--json"]);
+    let text = folder.output(&["explain", "m.mercer", &iris, "--row", "71"]);
+    assert!(text.contains("the mean training row (the baseline)"), "{text}");
+    assert_eq!(why["baseline"].as_array().unwrap().len(), 4);
+    for c in 0..3 {
+        let value = |v: &serde_json::Value| v.as_f64().unwrap();
+        let terms = why["terms"].as_array().unwrap().iter().map(|t| value(&t["terms"][c]));
+        let sum = value(&why["intercepts"][c]) + terms.sum::<f64>();
+        assert!((sum - value(&why["scores"][c])).abs() < 1e-9);
+    }
 }
 
 #[test]

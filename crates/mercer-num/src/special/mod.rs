@@ -54,11 +54,16 @@ pub fn log_sum_exp(x: &[f64]) -> f64 {
 
 /// Normalizes log-weights to log-probabilities and returns the log of their sum.
 ///
-/// If every weight is zero, the result is uniform.
+/// If every weight is zero, the result is uniform; infinite weights share the probability equally.
 pub fn log_normalize(x: &mut [f64]) -> f64 {
     let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
         x.fill(-(x.len() as f64).ln());
+        return largest;
+    }
+    if largest == f64::INFINITY {
+        let n = x.iter().filter(|v| **v == largest).count() as f64;
+        x.iter_mut().for_each(|v| *v = if *v == largest { -n.ln() } else { f64::NEG_INFINITY });
         return largest;
     }
     // The largest is subtracted first; otherwise the log of the sum would lose its last digits.

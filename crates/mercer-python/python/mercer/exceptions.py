@@ -3,7 +3,7 @@
 Errors are Python's own: ValueError, TypeError, TimeoutError, MemoryError, OSError.
 """
 
-__all__ = ["ApproximationErrorWarning", "TimeLimitWarning"]
+__all__ = ["ApproximationErrorWarning", "TimeLimitWarning", "ZeroLikelihoodWarning"]
 
 
 class ApproximationErrorWarning(UserWarning):
@@ -12,3 +12,7 @@ class ApproximationErrorWarning(UserWarning):
 
 class TimeLimitWarning(UserWarning):
     """The time limit ended a fit; the model is that of the rows or iterations until then."""
+
+
+class ZeroLikelihoodWarning(UserWarning):
+    """Rows have likelihood zero in every class; they were predicted from the class priors alone."""

@@ -23,14 +23,20 @@ class Explanation:
         One entry per column: ``column``, ``value`` (``None`` if missing), ``log_factors``,
         ``formulas``, and ``log_odds``, its contribution to the log-odds of the winner against the
         runner-up.
+    log_likelihood : ndarray
+        The sum of the log factors: ``log p(row | class)``, before the prior.
     log_joint : ndarray
         ``log P(class) + sum of log factors``.
     posterior : ndarray
-        ``P(class | row)``.
+        ``P(class | row)``; the priors if ``impossible``.
+    impossible : bool
+        Whether the likelihood is zero in every class.
     """
 
     def __init__(self, parts: dict[str, Any], classes: np.ndarray) -> None:
         self.classes = classes
+        self.log_likelihood: np.ndarray = parts["log_likelihood"]
+        self.impossible: bool = parts["impossible"]
         self.log_priors: np.ndarray = parts["log_priors"]
         self.factors: list[dict[str, Any]] = parts["factors"]
         self.log_joint: np.ndarray = parts["log_joint"]
@@ -64,8 +70,10 @@ class Explanation:
             "classes": self.classes.tolist(),
             "log_priors": self.log_priors.tolist(),
             "factors": factors,
+            "log_likelihood": self.log_likelihood.tolist(),
             "log_joint": self.log_joint.tolist(),
             "posterior": self.posterior.tolist(),
+            "impossible": self.impossible,
             "winner": self.classes.tolist()[self._winner],
             "runner_up": self.classes.tolist()[self._runner_up],
             "contributions": [list(pair) for pair in self.ranked_contributions()],
@@ -80,23 +88,27 @@ class Explanation:
         return "\n\n".join([*blocks, self._posterior_block(), self._contributions_block()])
 
     def _class_block(self, c: int) -> str:
-        lines = [("prior", _power(self.log_priors[c]))]
+        lines = []
         for factor in self.factors:
             missing = factor["value"] is None
             formula = "missing, no factor" if missing else factor["formulas"][c]
             lines.append((factor["column"], formula))
+        lines.append(("likelihood", _power(self.log_likelihood[c])))
+        lines.append(("prior", _power(self.log_priors[c])))
         lines.append(("product", _power(self.log_joint[c])))
         return _block(f"class {self.classes[c]}", lines)
 
     def _posterior_block(self) -> str:
         posterior = zip(self.classes, self.posterior, strict=True)
-        return _block("posterior", [(f"P({label} | row)", _short(p)) for label, p in posterior])
+        title = "posterior"
+        if self.impossible:
+            title = "every class has likelihood zero; the posterior falls back to the priors"
+        return _block(title, [(f"P({label} | row)", _short(p)) for label, p in posterior])
 
     def _contributions_block(self) -> str:
         total = _difference(self.log_joint, self._winner, self._runner_up)
-        contributions = [
-            (name, _signed(odds)) for name, odds in [*self.ranked_contributions(), ("total", total)]
-        ]
+        contributions = [(name, _signed(odds)) for name, odds in self.ranked_contributions()]
+        contributions.append(("total", "undefined" if self.impossible else _signed(total)))
         return _block(f"log-odds of {self.winner} against {self.runner_up}", contributions)
 
 
@@ -112,6 +124,9 @@ class ScoreExplanation:
         The classes, in the order of all arrays below.
     intercepts : ndarray
         The intercept of each class.
+    baseline : ndarray
+        The row whose scores are the intercepts, if the terms are integrated gradients from there (the
+        mean training row of a neural network); empty otherwise.
     terms : list of dict
         One entry per column: ``column``, ``value``, ``terms`` (one per class), and ``log_odds``, its
         contribution to the log-odds of the winner against the runner-up.
@@ -126,6 +141,7 @@ class ScoreExplanation:
     def __init__(self, parts: dict[str, Any], classes: np.ndarray) -> None:
         self.classes = classes
         self.intercepts: np.ndarray = parts["intercepts"]
+        self.baseline: np.ndarray = parts.get("baseline", np.empty(0))
         self.terms: list[dict[str, Any]] = parts["terms"]
         self.distances: np.ndarray = parts.get("distances", np.empty(0))
         self.scores: np.ndarray = parts["scores"]
@@ -155,6 +171,7 @@ class ScoreExplanation:
         return {
             "classes": self.classes.tolist(),
             "intercepts": self.intercepts.tolist(),
+            "baseline": self.baseline.tolist(),
             "terms": [{**t, "terms": t["terms"].tolist()} for t in self.terms],
             "distances": self.distances.tolist(),
             "scores": self.scores.tolist(),

@@ -100,7 +100,7 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
         self.variance = variance
 
 
-class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
+class MultinomialNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Multinomial naive Bayes, for count features such as term counts of documents.
 
     Formula::

@@ -33,7 +33,7 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
         variance: Literal["population", "sample"] = "population",
     ) -> None: ...
 
-class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
+class MultinomialNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     alpha: float | Sequence[float]
     force_alpha: bool
     fit_prior: bool

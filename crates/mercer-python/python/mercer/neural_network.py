@@ -6,6 +6,7 @@ Written by ``mercer generate`` from the declarations of the estimators; edit tho
 from typing import ClassVar
 
 from .base import (
+    AdditiveScores,
     Classifier,
     Honored,
     Only,
@@ -20,7 +21,7 @@ from .base import (
 __all__ = ["MLPClassifier", "MLPRegressor"]
 
 
-class MLPClassifier(WarmStart, Probabilistic, Classifier):
+class MLPClassifier(WarmStart, AdditiveScores, Probabilistic, Classifier):
     """Multilayer perceptron classifier: a neural network with hidden layers, trained by L-BFGS.
 
     Formula::

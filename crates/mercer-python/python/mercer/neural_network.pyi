@@ -1,11 +1,11 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from .base import Classifier, Probabilistic, Regressor, WarmStart
+from .base import AdditiveScores, Classifier, Probabilistic, Regressor, WarmStart
 
 __all__ = ["MLPClassifier", "MLPRegressor"]
 
-class MLPClassifier(WarmStart, Probabilistic, Classifier):
+class MLPClassifier(WarmStart, AdditiveScores, Probabilistic, Classifier):
     hidden_layer_sizes: int | Sequence[int]
     activation: Literal["identity", "logistic", "tanh", "relu"]
     solver: Literal["lbfgs", "adam", "sgd"]

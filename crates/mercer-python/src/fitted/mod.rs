@@ -295,9 +295,18 @@ impl Fitted {
         &self,
         py: Python<'py>,
         n: usize,
+        given: Option<u32>,
         seed: u64,
     ) -> PyResult<(Numpy2<'py, f64>, Numpy1<'py, u32>)> {
-        self.draw(py, n, seed)
+        self.draw(py, n, given, seed)
+    }
+
+    /// The number of free parameters of a naive Bayes model, and of the full joint table of its columns.
+    #[getter]
+    fn parameter_counts(&self) -> PyResult<(Option<u64>, Option<f64>)> {
+        let model = self.model()?.factorized_likelihood();
+        let model = model.ok_or_else(|| self.unable("count the parameters of its likelihoods"))?;
+        Ok((model.n_parameters(), model.n_joint_parameters()))
     }
 
     /// The number of columns of `transform`.

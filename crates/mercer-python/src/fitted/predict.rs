@@ -3,11 +3,27 @@
 use super::Fitted;
 use crate::array::{Matrix, Numpy1, Numpy2};
 use crate::work;
+use mercer::model::{log_posterior, most_probable, n_impossible};
 use mercer_num::Matrix as CoreMatrix;
 use mercer_num::random::Random;
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Warns about rows that were predicted from the priors alone.
+fn warn_of_zero_likelihood(py: Python<'_>, n_rows: usize) -> PyResult<()> {
+    if n_rows == 0 {
+        return Ok(());
+    }
+    let category = py.import("mercer.exceptions")?.getattr("ZeroLikelihoodWarning")?;
+    let message = format!(
+        "{n_rows} rows have likelihood zero in every class; they were predicted from the class priors alone \
+         (smoothing, such as alpha=1, avoids probabilities of zero)"
+    );
+    PyErr::warn(py, &category, &CString::new(message)?, 2)
+}
 
 impl Fitted {
     pub(super) fn class_scores<'py>(
@@ -25,7 +41,17 @@ impl Fitted {
         x: &Matrix<'py>,
     ) -> PyResult<Numpy1<'py, u32>> {
         let model = self.classifier()?;
-        self.vector(py, x, |rows| model.predict(rows))
+        let Some(priors) = model.log_prior_fallback() else {
+            return self.vector(py, x, |rows| model.predict(rows));
+        };
+        let impossible = AtomicUsize::new(0);
+        let codes = self.vector(py, x, |rows| {
+            let scores = model.scores(rows)?;
+            impossible.fetch_add(n_impossible(&scores), Ordering::Relaxed);
+            Ok(most_probable(&scores, Some(&priors)))
+        })?;
+        warn_of_zero_likelihood(py, impossible.into_inner())?;
+        Ok(codes)
     }
 
     pub(super) fn class_log_proba<'py>(
@@ -35,7 +61,17 @@ impl Fitted {
     ) -> PyResult<Numpy2<'py, f64>> {
         let model = self.model()?.probabilistic();
         let model = model.ok_or_else(|| self.unable("predict probabilities"))?;
-        self.matrix(py, x, model.classes().len(), |rows| model.log_proba(rows))
+        let Some(priors) = model.log_prior_fallback() else {
+            return self.matrix(py, x, model.classes().len(), |rows| model.log_proba(rows));
+        };
+        let impossible = AtomicUsize::new(0);
+        let log_proba = self.matrix(py, x, model.classes().len(), |rows| {
+            let scores = model.scores(rows)?;
+            impossible.fetch_add(n_impossible(&scores), Ordering::Relaxed);
+            Ok(log_posterior(scores, Some(&priors)))
+        })?;
+        warn_of_zero_likelihood(py, impossible.into_inner())?;
+        Ok(log_proba)
     }
 
     pub(super) fn joint_log_proba<'py>(
@@ -136,6 +172,7 @@ impl Fitted {
         &self,
         py: Python<'py>,
         n: usize,
+        given: Option<u32>,
         seed: u64,
     ) -> PyResult<(Numpy2<'py, f64>, Numpy1<'py, u32>)> {
         let model = self.model()?.generative();
@@ -145,7 +182,7 @@ impl Fitted {
         Vec::<f64>::new()
             .try_reserve_exact(cells)
             .map_err(|_| PyMemoryError::new_err(format!("{n} rows do not fit in memory")))?;
-        let (rows, codes) = work::run(py, |_| Ok(model.sample(n, &mut Random::new(seed))))?;
+        let (rows, codes) = work::run(py, |_| Ok(model.sample(n, given, &mut Random::new(seed))))?;
         Ok((rows.into_pyarray(py), codes.into_pyarray(py)))
     }
 }

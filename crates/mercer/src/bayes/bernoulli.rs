@@ -9,7 +9,8 @@ use super::counts::{
     ClassCounts, Strip, by_column, check_counts, counts_of_row, linear_scores, observe_counts,
     read_by_column,
 };
-use crate::explain::{Center, ClassMeans};
+use super::likelihood::is_log_probability;
+use crate::explain::{Center, ClassMeans, Domain};
 use crate::model::Cached;
 use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
@@ -225,6 +226,10 @@ impl Classifier for BernoulliNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.counts.ncols()
     }
@@ -260,13 +265,19 @@ impl Classifier for BernoulliNbModel {
 impl Probabilistic for BernoulliNbModel {}
 
 impl Generative for BernoulliNbModel {
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
         let present = self.threshold.map_or(1.0, |t| t.max(0.0) + 1.0);
         let absent = self.threshold.map_or(0.0, |t| t.min(0.0));
-        super::sample(&self.log_priors, n, self.counts.ncols(), random, |j, class, random| {
-            let probability = self.log_probabilities[[class, j]].exp();
-            if random.uniform() < probability { present } else { absent }
-        })
+        super::sample(
+            &self.log_priors,
+            (n, given),
+            self.counts.ncols(),
+            random,
+            |j, class, random| {
+                let probability = self.log_probabilities[[class, j]].exp();
+                if random.uniform() < probability { present } else { absent }
+            },
+        )
     }
 }
 
@@ -281,6 +292,10 @@ impl FactorizedLikelihood for BernoulliNbModel {
         Ok(Matrix::from_shape_fn((row.len(), self.classes.len()), |(j, c)| {
             self.log_factor(&absent, present[j], c, j)
         }))
+    }
+
+    fn domain(&self, _column: usize) -> Domain {
+        Domain::Outcome
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
@@ -299,10 +314,11 @@ impl Check for BernoulliNbModel {
         check_counts(
             "Bernoulli",
             self.classes.len(),
-            &[&self.log_priors, &self.class_weights],
+            (&self.log_priors, &self.class_weights),
             &self.alphas,
             &self.counts,
             &self.log_probabilities,
+            is_log_probability,
         )
     }
 }

@@ -7,7 +7,7 @@
 
 use super::likelihood::{Categorical, Unseen};
 use super::{each_chunk, each_row, log_priors};
-use crate::explain::ClassMeans;
+use crate::explain::{ClassMeans, Domain};
 use crate::model::OneOrEach;
 use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
@@ -126,6 +126,10 @@ impl Classifier for CategoricalNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.columns.len()
     }
@@ -177,10 +181,14 @@ impl Classifier for CategoricalNbModel {
 impl Probabilistic for CategoricalNbModel {}
 
 impl Generative for CategoricalNbModel {
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        super::sample(&self.log_priors, n, self.columns.len(), random, |j, class, random| {
-            self.columns[j].sample(class, random)
-        })
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
+        super::sample(
+            &self.log_priors,
+            (n, given),
+            self.columns.len(),
+            random,
+            |j, class, random| self.columns[j].sample(class, random),
+        )
     }
 }
 
@@ -203,6 +211,10 @@ impl FactorizedLikelihood for CategoricalNbModel {
         Ok(out)
     }
 
+    fn domain(&self, column: usize) -> Domain {
+        Domain::Categories(self.columns[column].n_categories())
+    }
+
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
         self.columns[column].formula(class as usize, value, self.unseen)
     }
@@ -211,11 +223,8 @@ impl FactorizedLikelihood for CategoricalNbModel {
 impl Check for CategoricalNbModel {
     fn check(&self) -> Result<()> {
         let n = self.classes.len();
-        let fits = n >= 2
+        let fits = super::are_priors(n, &self.log_priors, &self.class_weights)
             && !self.columns.is_empty()
-            && self.log_priors.len() == n
-            && self.class_weights.len() == n
-            && self.log_priors.iter().all(|p| !p.is_nan())
             && self.columns.iter().all(|c| c.fits(n));
         if fits { Ok(()) } else { Err(super::inconsistent("categorical")) }
     }

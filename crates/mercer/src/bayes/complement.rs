@@ -3,7 +3,8 @@
 //! `score_c(x) = −Σⱼ xⱼ log θ̃_cj`, `θ̃_cj = (αⱼ + Σ_{c′≠c} N_c′j) / Σₖ (αₖ + Σ_{c′≠c} N_c′k)`
 //!
 //! Designed for imbalanced classes, where multinomial naive Bayes favors the large ones (Rennie, Shih, Teevan &
-//! Karger, 2003). The class priors are not used.
+//! Karger, 2003). The class priors are not used. The scores are no log-likelihoods, because the parameters of a class
+//! describe the rows of all others: the model has no density and no samples.
 
 use super::counts::{
     ClassCounts, by_column, check_counts, class_totals, linear_scores, log_probability,
@@ -156,7 +157,13 @@ impl Classifier for ComplementNbModel {
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        linear_scores(x, &self.intercepts(), &self.log_probabilities, Count::Number)
+        let bias = vec![0.0; self.classes.len()];
+        let mut scores = linear_scores(x, &bias, &self.log_probabilities, Count::Number)?;
+        // Afterwards, because a weight may be infinite.
+        for (c, bias) in self.intercepts().into_iter().enumerate().filter(|(_, b)| *b != 0.0) {
+            scores.column_mut(c).fill(bias);
+        }
+        Ok(scores)
     }
 }
 
@@ -172,11 +179,13 @@ impl AdditiveScores for ComplementNbModel {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         // A count of zero has a term of zero, even if its weight is infinite.
+        let intercepts = self.intercepts();
         let term = |(j, c): (usize, usize)| match row[j] {
             0.0 => 0.0,
+            _ if intercepts[c] == f64::NEG_INFINITY => 0.0,
             count => count * self.log_probabilities[[c, j]],
         };
-        Ok((self.intercepts(), Matrix::from_shape_fn((row.len(), self.classes.len()), term)))
+        Ok((intercepts.clone(), Matrix::from_shape_fn((row.len(), self.classes.len()), term)))
     }
 }
 
@@ -187,10 +196,11 @@ impl Check for ComplementNbModel {
         check_counts(
             "complement",
             self.classes.len(),
-            &[&self.log_priors, &self.class_weights],
+            (&self.log_priors, &self.class_weights),
             &self.alphas,
             &self.counts,
             &self.log_probabilities,
+            |weight| weight >= -1e-9,
         )
     }
 }

@@ -289,24 +289,25 @@ pub(super) fn counts_of_row(model: &dyn Classifier, row: &[f64], count: Count) -
         .collect()
 }
 
-/// Refuses an inconsistent model, for one that comes from a file.
+/// Refuses an inconsistent model, for one that comes from a file; `is_valid` accepts the entries of the table of
+/// log-probabilities, or weights.
 pub(super) fn check_counts(
     what: &str,
     classes: usize,
-    per_class: &[&[f64]],
+    (log_priors, class_weights): (&[f64], &[f64]),
     alphas: &[f64],
     counts: &SharedMatrix,
     log_probabilities: &Matrix,
+    is_valid: impl Fn(f64) -> bool,
 ) -> Result<()> {
     let (n_classes, width) = counts.dim();
-    let fits = n_classes >= 2
-        && n_classes == classes
+    let fits = n_classes == classes
+        && super::are_priors(n_classes, log_priors, class_weights)
         && width > 0
-        && per_class.iter().all(|v| v.len() == n_classes)
         && alphas.len() == width
         && log_probabilities.dim() == (n_classes, width)
         && counts.iter().chain(alphas).all(|n| n.is_finite() && *n >= 0.0)
-        && log_probabilities.iter().all(|p| !p.is_nan());
+        && log_probabilities.iter().all(|p| is_valid(*p));
     if fits { Ok(()) } else { Err(super::inconsistent(what)) }
 }
 

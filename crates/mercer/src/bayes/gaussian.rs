@@ -269,6 +269,10 @@ impl Classifier for GaussianNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.width()
     }
@@ -292,8 +296,8 @@ impl Classifier for GaussianNbModel {
 impl Probabilistic for GaussianNbModel {}
 
 impl Generative for GaussianNbModel {
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        super::sample(&self.log_priors, n, self.width(), random, |j, class, random| {
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
+        super::sample(&self.log_priors, (n, given), self.width(), random, |j, class, random| {
             self.means[[class, j]] + self.variances[[class, j]].sqrt() * random.normal()
         })
     }
@@ -333,15 +337,10 @@ impl FactorizedLikelihood for GaussianNbModel {
 impl Check for GaussianNbModel {
     fn check(&self) -> Result<()> {
         let (n_classes, width) = self.means.dim();
-        let total: f64 = self.log_priors.iter().map(|p| p.exp()).sum();
         let fits = self.classes.len() == n_classes
-            && n_classes >= 2
+            && super::are_priors(n_classes, &self.log_priors, &self.class_weights)
             && width >= 1
-            && self.log_priors.len() == n_classes
-            && self.class_weights.len() == n_classes
             && self.variances.dim() == (n_classes, width)
-            && (total - 1.0).abs() < 1e-6
-            && self.class_weights.iter().all(|w| w.is_finite() && *w >= 0.0)
             && self.smoothing.is_finite()
             && self.variances.iter().all(|v| *v > 0.0);
         if !fits {

@@ -12,7 +12,7 @@ mod mixed;
 mod multinomial;
 
 pub use crate::stats::Variance;
-pub(crate) use crate::stats::log_priors;
+pub(crate) use crate::stats::{drawn_classes, log_priors};
 pub use bernoulli::{BernoulliNb, BernoulliNbModel};
 pub use categorical::{CategoricalNb, CategoricalNbModel};
 pub use complement::{ComplementNb, ComplementNbModel};
@@ -67,18 +67,28 @@ fn each_row(
     }
 }
 
-/// Samples rows: a class from the priors, then one value per column.
+/// Samples rows: a class from the priors, or the given one, then one value per column.
 fn sample(
     log_priors: &[f64],
-    n: usize,
+    (n, given): (usize, Option<u32>),
     n_columns: usize,
     random: &mut Random,
     mut cell: impl FnMut(usize, usize, &mut Random) -> f64,
 ) -> (Matrix, Vec<u32>) {
-    let priors: Vec<f64> = log_priors.iter().map(|p| p.exp()).collect();
-    let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
+    let codes = drawn_classes(log_priors, n, given, random);
     let rows = Matrix::from_shape_fn((n, n_columns), |(i, j)| cell(j, codes[i] as usize, random));
     (rows, codes)
+}
+
+/// Whether the priors and weights of the classes in a model file are consistent.
+fn are_priors(n_classes: usize, log_priors: &[f64], class_weights: &[f64]) -> bool {
+    let total: f64 = log_priors.iter().map(|p| p.exp()).sum();
+    n_classes >= 2
+        && log_priors.len() == n_classes
+        && class_weights.len() == n_classes
+        && log_priors.iter().all(|p| likelihood::is_log_probability(*p))
+        && (total - 1.0).abs() < 1e-6
+        && class_weights.iter().all(|w| w.is_finite() && *w >= 0.0)
 }
 
 /// The error of a model file with fields that contradict each other.

@@ -5,17 +5,28 @@
 //! `N_cj` is the total count of feature `j` in class `c`. The estimate is the posterior mean under a Dirichlet prior
 //! `α`: Laplace smoothing for 1, Lidstone smoothing below, maximum likelihood for 0 (Manning, Raghavan & Schütze
 //! 2008, section 13.2).
+//!
+//! The density of a row is conditional on its length `N = Σⱼ xⱼ`, which the model does not describe:
+//! `log p(x | c, N) = log Γ(N + 1) − Σⱼ log Γ(xⱼ + 1) + Σⱼ xⱼ log θ_cj`, also for real counts.
 
 use super::counts::{
     ClassCounts, by_column, check_counts, class_totals, counts_of_row, linear_scores,
     log_probability, observe_counts, read_by_column,
 };
-use crate::explain::{Center, ClassMeans};
+use super::drawn_classes;
+use super::likelihood::is_log_probability;
+use crate::explain::{Center, ClassMeans, Domain};
 use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts, not_a_count};
 use mercer_num::SharedMatrix;
+use mercer_num::random::Random;
 use mercer_num::simd::{ln, ln_each, sum};
+use mercer_num::special::ln_gamma;
+use std::ops::Range;
+
+/// The longest document that is sampled.
+const MAX_SAMPLED_LENGTH: f64 = 1e6;
 
 params! {
     /// Multinomial naive Bayes, for count features such as term counts of documents.
@@ -100,6 +111,10 @@ impl Classifier for MultinomialNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.counts.ncols()
     }
@@ -117,6 +132,90 @@ impl Classifier for MultinomialNbModel {
 }
 
 impl Probabilistic for MultinomialNbModel {}
+
+impl Generative for MultinomialNbModel {
+    /// `log p(c, x | length)`: the scores and the logarithm of the multinomial coefficient.
+    fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let mut joint = self.scores(x)?;
+        let sparse = match x {
+            Rows::Sparse(x) => Some(x.sum_duplicates()),
+            _ => None,
+        };
+        let x = match &sparse {
+            Some(sparse) => Rows::Sparse(sparse.view()),
+            None => *x,
+        };
+        for (i, mut row) in joint.outer_iter_mut().enumerate() {
+            row += log_coefficient(&x, i, 0..x.n_columns());
+        }
+        Ok(joint)
+    }
+
+    /// Documents as long as the mean document of their class, rounded.
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
+        let codes = drawn_classes(&self.log_priors, n, given, random);
+        let mut rows = Matrix::zeros((n, self.counts.ncols()));
+        for (mut row, code) in rows.outer_iter_mut().zip(&codes) {
+            let c = *code as usize;
+            let length = mean_length(self.counts.row(c).sum(), self.class_weights[c]);
+            let log_p = self.log_probabilities.row(c);
+            draw_counts(length, &log_p.to_vec(), random, |j| row[j] += 1.0);
+        }
+        (rows, codes)
+    }
+}
+
+/// `log Γ(N + 1) − Σⱼ log Γ(xⱼ + 1)` over some columns of a row with the total `N`: the multinomial coefficient of real
+/// counts.
+pub(super) fn log_coefficient(x: &Rows<'_>, row: usize, columns: Range<usize>) -> f64 {
+    let (mut total, mut sum) = (0.0, 0.0);
+    let mut count = |n: f64| {
+        total += n;
+        // The factorials of zero and one are one.
+        if n != 0.0 && n != 1.0 {
+            sum += ln_gamma(n + 1.0);
+        }
+    };
+    match x {
+        Rows::Sparse(x) => {
+            let (stored, values) = x.row(row);
+            let inside =
+                stored.iter().zip(values).filter(|(j, _)| columns.contains(&(**j as usize)));
+            inside.for_each(|(_, n)| count(*n));
+        }
+        _ => x.row(row)[columns].iter().for_each(|n| count(*n)),
+    }
+    ln_gamma(total + 1.0) - sum
+}
+
+/// The length of a sampled document: the mean length of its class, at least one.
+pub(super) fn mean_length(total_count: f64, n_documents: f64) -> usize {
+    let mean = if n_documents > 0.0 { total_count / n_documents } else { 1.0 };
+    mean.round().clamp(1.0, MAX_SAMPLED_LENGTH) as usize
+}
+
+/// Draws the tokens of a document from the multinomial distribution of its class.
+pub(super) fn draw_counts(
+    length: usize,
+    log_probabilities: &[f64],
+    random: &mut Random,
+    mut take: impl FnMut(usize),
+) {
+    let mut cumulative = 0.0;
+    let bounds: Vec<f64> = log_probabilities
+        .iter()
+        .map(|p| {
+            cumulative += p.exp();
+            cumulative
+        })
+        .collect();
+    // A class without tokens and smoothing has empty documents.
+    let length = if cumulative > 0.0 { length } else { 0 };
+    for _ in 0..length {
+        let u = random.uniform() * cumulative;
+        take(bounds.partition_point(|bound| *bound <= u).min(bounds.len() - 1));
+    }
+}
 
 impl FactorizedLikelihood for MultinomialNbModel {
     fn log_priors(&self) -> &[f64] {
@@ -152,6 +251,21 @@ impl FactorizedLikelihood for MultinomialNbModel {
         Ok(())
     }
 
+    fn domain(&self, _column: usize) -> Domain {
+        Domain::Outcome
+    }
+
+    /// The probabilities of a class sum to one.
+    fn n_parameters(&self) -> Option<u64> {
+        let (n_classes, width) = self.counts.dim();
+        Some((n_classes as u64 - 1) + n_classes as u64 * (width as u64 - 1))
+    }
+
+    /// The counts of a document are not bounded.
+    fn n_joint_parameters(&self) -> Option<f64> {
+        None
+    }
+
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
         let counts = self.counts.row(class as usize);
         let (n, alpha) = (counts[column], self.alphas[column]);
@@ -173,10 +287,11 @@ impl Check for MultinomialNbModel {
         check_counts(
             "multinomial",
             self.classes.len(),
-            &[&self.log_priors, &self.class_weights],
+            (&self.log_priors, &self.class_weights),
             &self.alphas,
             &self.counts,
             &self.log_probabilities,
+            is_log_probability,
         )
     }
 }

@@ -52,7 +52,7 @@ expand::catalog! {
     by_statistics {
     //  parameters     id                Python                         model                capabilities, inputs
         GaussianNb     "gaussian-nb"     "naive_bayes.GaussianNB"    => GaussianNbModel    : Classifier Probabilistic Generative FactorizedLikelihood, MissingValues Sparse;
-        MultinomialNb  "multinomial-nb"  "naive_bayes.MultinomialNB" => MultinomialNbModel : Classifier Probabilistic FactorizedLikelihood, Sparse Counts;
+        MultinomialNb  "multinomial-nb"  "naive_bayes.MultinomialNB" => MultinomialNbModel : Classifier Probabilistic Generative FactorizedLikelihood, Sparse Counts;
         ComplementNb   "complement-nb"   "naive_bayes.ComplementNB"  => ComplementNbModel  : Classifier Probabilistic AdditiveScores, Sparse Counts;
         BernoulliNb    "bernoulli-nb"    "naive_bayes.BernoulliNB"   => BernoulliNbModel   : Classifier Probabilistic Generative FactorizedLikelihood, Sparse Binary;
         CategoricalNb  "categorical-nb"  "naive_bayes.CategoricalNB" => CategoricalNbModel : Classifier Probabilistic Generative FactorizedLikelihood, MissingValues Categories;
@@ -87,7 +87,7 @@ expand::catalog! {
         KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : Classifier SupportVectors DecisionFunction OrderDependent, Sparse;
         KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : Clusterer, Sparse;
         KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : Transformer MemoryPlan, Sparse;
-        MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : Classifier Probabilistic WarmStart NonConvex, Sparse TextOnRequest;
+        MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : Classifier Probabilistic AdditiveScores WarmStart NonConvex, Sparse TextOnRequest;
         MlpRegressor   "mlp-regressor"   "neural_network.MLPRegressor" => MlpRegressorModel : Regressor WarmStart NonConvex, Sparse MultiOutput TextOnRequest;
         RbfSampler     "rbf-sampler"     "kernel_approximation.RBFSampler" => RbfSamplerModel : Transformer, Sparse;
         Nystroem       "nystroem"        "kernel_approximation.Nystroem"   => NystroemModel   : Transformer, Sparse;

@@ -9,6 +9,7 @@ use super::row_blocks::{ROWS_PER_BLOCK, all_finite, reset_overflow, score_blocks
 use super::whitening::{DIRECTIONS_PER_BLOCK, NullSpace, Whitening};
 use crate::model::Cached;
 use crate::prelude::*;
+use crate::stats::drawn_classes;
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use ndarray::{Array3, ArrayView2, Axis};
@@ -224,9 +225,13 @@ impl ClassGaussians {
         Ok(self.scores(x)? - 0.5 * self.means.ncols() as f64 * TAU.ln())
     }
 
-    pub(super) fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
-        let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
+    pub(super) fn sample(
+        &self,
+        n: usize,
+        given: Option<u32>,
+        random: &mut Random,
+    ) -> (Matrix, Vec<u32>) {
+        let codes = drawn_classes(&self.log_priors, n, given, random);
         let indices: Vec<usize> = codes.iter().map(|c| *c as usize).collect();
         let mut rows = self.means.select(Axis(0), &indices);
         for (mut row, c) in rows.outer_iter_mut().zip(indices) {
@@ -346,8 +351,13 @@ macro_rules! delegate_to_gaussians {
                 self.gaussians.log_joint(x)
             }
 
-            fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-                self.gaussians.sample(n, random)
+            fn sample(
+                &self,
+                n: usize,
+                given: Option<u32>,
+                random: &mut Random,
+            ) -> (Matrix, Vec<u32>) {
+                self.gaussians.sample(n, given, random)
             }
         }
 

@@ -17,7 +17,7 @@ use super::whitening::{NullSpace, Whitening};
 use crate::explain::ClassMeans;
 use crate::model::Cached;
 use crate::prelude::*;
-use crate::stats::{Variance, WithinClassScatter, log_priors, packed_symmetric};
+use crate::stats::{Variance, WithinClassScatter, drawn_classes, log_priors, packed_symmetric};
 use mercer_num::linalg::Svd;
 use mercer_num::random::Random;
 use mercer_num::simd::centered_product::{ColumnStrips, add_centered_times};
@@ -454,10 +454,9 @@ impl Generative for LinearDiscriminantAnalysisModel {
         Ok(joint)
     }
 
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
         let whitening = &self.rule().whitening;
-        let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
-        let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
+        let codes = drawn_classes(&self.log_priors, n, given, random);
         let mut rows =
             self.means.select(Axis(0), &codes.iter().map(|c| *c as usize).collect::<Vec<_>>());
         for mut row in rows.outer_iter_mut() {

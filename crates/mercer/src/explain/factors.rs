@@ -5,8 +5,7 @@
 use super::{column_name, ranked_by, short};
 use crate::data::Label;
 use crate::error::Result;
-use crate::model::FactorizedLikelihood;
-use mercer_num::special::log_normalize;
+use crate::model::{FactorizedLikelihood, is_impossible, normalize_row};
 use serde::Serialize;
 
 /// The posterior of one row, factor by factor.
@@ -18,10 +17,14 @@ pub struct Explanation {
     pub log_priors: Vec<f64>,
     /// One entry per column, in column order.
     pub factors: Vec<Factor>,
+    /// `Σ log factor`: the logarithm of the likelihood `p(row | class)`, before the prior.
+    pub log_likelihood: Vec<f64>,
     /// `log P(class) + Σ log factor`.
     pub log_joint: Vec<f64>,
-    /// `P(class | row)`.
+    /// `P(class | row)`; the priors if the row is impossible.
     pub posterior: Vec<f64>,
+    /// Whether the likelihood is zero in every class.
+    pub impossible: bool,
     /// The index of the predicted class in `classes`.
     pub winner: usize,
     /// The index of the runner-up in `classes`.
@@ -62,6 +65,12 @@ impl Explanation {
         difference(&self.log_priors, self.winner, self.runner_up)
     }
 
+    /// The log-odds of the predicted class over the runner-up: that of the prior plus those of all factors; `None` if
+    /// the row is impossible.
+    pub fn total_log_odds(&self) -> Option<f64> {
+        (!self.impossible).then(|| difference(&self.log_joint, self.winner, self.runner_up))
+    }
+
     /// The factors of columns that are not missing, by magnitude of their contribution, the largest first.
     pub fn ranked_contributions(&self) -> Vec<&Factor> {
         let present = self.factors.iter().filter(|f| f.value.is_some());
@@ -94,14 +103,16 @@ pub fn explain_shown(
 ) -> Result<Explanation> {
     let log_factors = model.log_factors(row)?;
     let log_priors = model.log_priors().to_vec();
-    let mut log_joint = log_priors.clone();
+    let mut log_likelihood = vec![0.0; log_priors.len()];
     for factors in log_factors.outer_iter() {
-        log_joint.iter_mut().zip(factors).for_each(|(total, f)| *total += f);
+        log_likelihood.iter_mut().zip(factors).for_each(|(total, f)| *total += f);
     }
+    let log_joint: Vec<f64> = log_priors.iter().zip(&log_likelihood).map(|(p, l)| p + l).collect();
+    let impossible = is_impossible(&log_joint);
     let mut posterior = log_joint.clone();
-    log_normalize(&mut posterior);
+    normalize_row(&mut posterior, Some(&log_priors));
     let mut order: Vec<usize> = (0..log_joint.len()).collect();
-    order.sort_by(|a, b| log_joint[*b].total_cmp(&log_joint[*a]));
+    order.sort_by(|a, b| posterior[*b].total_cmp(&posterior[*a]));
     let (winner, runner_up) = (order[0], order[1]);
     let mut factors: Vec<Factor> = log_factors
         .outer_iter()
@@ -141,7 +152,9 @@ pub fn explain_shown(
         classes: model.classes().labels().to_vec(),
         log_priors,
         factors,
+        log_likelihood,
         log_joint,
+        impossible,
         posterior: posterior.iter().map(|p| p.exp()).collect(),
         winner,
         runner_up,

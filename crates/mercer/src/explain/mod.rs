@@ -5,8 +5,10 @@
 //! - `terms`: a linear prediction as a sum with one term per column
 //! - `support_vectors`: a kernel expansion as a sum over support vectors
 //! - `class_means`: mean and standard deviation of every column within every class
+//! - `density_curves`: the class-conditional distributions of a column as points
 
 mod class_means;
+mod density_curves;
 mod factors;
 mod scores;
 mod support_vectors;
@@ -14,6 +16,7 @@ mod terms;
 
 pub(crate) use class_means::moments_of;
 pub use class_means::{Center, ClassMeans};
+pub use density_curves::{Distributions, Domain, distributions, normal_points};
 pub use factors::{Explanation, Factor, explain, explain_shown};
 pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
 pub(crate) use support_vectors::first_two;

@@ -15,6 +15,9 @@ pub struct ScoreExplanation {
     pub classes: Vec<Label>,
     /// The intercept of every class.
     pub intercepts: Vec<f64>,
+    /// The row whose scores are the intercepts, if the terms are integrated gradients from there; empty otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub baseline: Vec<f64>,
     /// One entry per column, in column order.
     pub terms: Vec<ScoreTerm>,
     /// Squared Mahalanobis distances to the class means; empty if the model has none.
@@ -104,6 +107,7 @@ pub fn explain_scores(
     Ok(ScoreExplanation {
         classes: summed.classes().labels().to_vec(),
         intercepts,
+        baseline: summed.baseline().map(<[f64]>::to_vec).unwrap_or_default(),
         terms,
         distances,
         scores,

@@ -6,7 +6,7 @@
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
 use crate::evaluate::Summary;
-use crate::explain::{ClassMeans, SupportExplanation, Terms};
+use crate::explain::{ClassMeans, Domain, SupportExplanation, Terms};
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
@@ -34,7 +34,13 @@ pub trait Classifier: Send + Sync {
     /// # Errors
     /// As [`Classifier::scores`].
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        Ok(argmax_rows(&self.scores(x)?))
+        Ok(most_probable(&self.scores(x)?, self.log_prior_fallback().as_deref()))
+    }
+
+    /// The log class probabilities of a row with likelihood zero in every class, whose scores are all `−∞`: the
+    /// priors, because such a row carries no information about its class. `None` for models without such rows.
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        None
     }
 
     /// The mean row of each class, if the model stores class means.
@@ -56,6 +62,50 @@ pub trait Classifier: Send + Sync {
 /// The index of the largest score of each row; ties go to the first.
 pub fn argmax_rows(scores: &Matrix) -> Vec<u32> {
     map_rows(scores, |row| argmax(row) as u32)
+}
+
+/// The most probable class of each row from joint log-likelihoods; ties go to the first. A row with likelihood zero in
+/// every class gets the class of the largest `fallback`.
+pub fn most_probable(scores: &Matrix, fallback: Option<&[f64]>) -> Vec<u32> {
+    let Some(fallback) = fallback.map(|priors| argmax(priors) as u32) else {
+        return argmax_rows(scores);
+    };
+    map_rows(scores, |row| if is_impossible(row) { fallback } else { argmax(row) as u32 })
+}
+
+/// Joint log-likelihoods normalized to `log P(class | row)`. A row with likelihood zero in every class gets the
+/// `fallback`, or else equal probabilities.
+pub fn log_posterior(mut scores: Matrix, fallback: Option<&[f64]>) -> Matrix {
+    let width = scores.ncols().max(1);
+    if let Some(cells) = scores.as_slice_mut() {
+        cells.par_chunks_mut(ROWS_PER_TASK * width).for_each(|rows| {
+            rows.chunks_exact_mut(width).for_each(|row| {
+                normalize_row(row, fallback);
+            });
+        });
+    }
+    scores
+}
+
+/// As [`log_posterior`], for one row; returns `log p(row)`.
+pub(crate) fn normalize_row(row: &mut [f64], fallback: Option<&[f64]>) -> f64 {
+    match fallback {
+        Some(priors) if is_impossible(row) => {
+            row.copy_from_slice(priors);
+            f64::NEG_INFINITY
+        }
+        _ => log_normalize(row),
+    }
+}
+
+/// The number of rows with likelihood zero in every class.
+pub fn n_impossible(scores: &Matrix) -> usize {
+    map_rows(scores, is_impossible).into_iter().filter(|impossible| *impossible).count()
+}
+
+/// Whether all joint log-likelihoods of a row are `−∞`.
+pub(crate) fn is_impossible(row: &[f64]) -> bool {
+    row.iter().all(|score| *score == f64::NEG_INFINITY)
 }
 
 /// Rows of scores that one task normalizes or reduces.
@@ -81,16 +131,7 @@ pub trait Probabilistic: Classifier {
     /// # Errors
     /// As [`Classifier::scores`].
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let mut scores = self.scores(x)?;
-        let width = scores.ncols().max(1);
-        if let Some(cells) = scores.as_slice_mut() {
-            cells.par_chunks_mut(ROWS_PER_TASK * width).for_each(|rows| {
-                rows.chunks_exact_mut(width).for_each(|row| {
-                    log_normalize(row);
-                });
-            });
-        }
-        Ok(scores)
+        Ok(log_posterior(self.scores(x)?, self.log_prior_fallback().as_deref()))
     }
 }
 
@@ -113,8 +154,13 @@ pub trait Generative: Classifier {
         self.scores(x)
     }
 
-    /// New rows and their class codes, drawn from the model.
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>);
+    /// Whether the posterior is the normalized joint; not if the scores weight the factors.
+    fn scores_are_joint(&self) -> bool {
+        true
+    }
+
+    /// New rows and their class codes: a class drawn from the priors, or the `given` one, then a row of that class.
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>);
 }
 
 /// A likelihood that factorizes over the columns: `p(row, class) = P(class) Πⱼ p(xⱼ | class)`, so that a
@@ -152,6 +198,45 @@ pub trait FactorizedLikelihood: Classifier {
     /// The formula of the factor of a column and class with its numbers filled in.
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String;
 
+    /// The number of free parameters: of the priors, and of the likelihood of every column in every class. `None` if
+    /// a likelihood has no fixed number of parameters, such as a kernel density estimate.
+    fn n_parameters(&self) -> Option<u64> {
+        let n_classes = self.classes().len() as u64;
+        let columns = (0..self.n_columns()).map(|j| self.parameters_of_column(j));
+        let per_class = columns.sum::<Option<u64>>()?;
+        Some(n_classes - 1 + n_classes * per_class)
+    }
+
+    /// The number of free parameters of the likelihood of a column in one class.
+    fn parameters_of_column(&self, column: usize) -> Option<u64> {
+        match self.domain(column) {
+            Domain::Categories(k) => Some((k as u64).saturating_sub(1)),
+            Domain::Counts | Domain::NonNegative | Domain::Outcome => Some(1),
+            Domain::Real => Some(2),
+            // One probability per bin, which sum to one; the bins are shared by the classes.
+            Domain::Steps(breaks) => Some((breaks.len() as u64).saturating_sub(2)),
+            Domain::Grid(_) => None,
+        }
+    }
+
+    /// The number of free parameters of the full joint table of the class and all columns, `m Πⱼ kⱼ − 1`, without any
+    /// assumption of independence; infinity if it exceeds the largest float. `None` if a column is not discrete.
+    fn n_joint_parameters(&self) -> Option<f64> {
+        let states = |j: usize| match self.domain(j) {
+            Domain::Categories(k) => Some(k as f64),
+            // Present or absent.
+            Domain::Outcome => Some(2.0),
+            _ => None,
+        };
+        let cells = (0..self.n_columns()).map(states).product::<Option<f64>>()?;
+        Some(self.classes().len() as f64 * cells - 1.0)
+    }
+
+    /// The set on which the distribution of a column is defined.
+    fn domain(&self, _column: usize) -> Domain {
+        Domain::Real
+    }
+
     /// The parent column that, besides the class, the factor of a column is conditioned on.
     fn given(&self, _column: usize) -> Option<usize> {
         None
@@ -171,6 +256,12 @@ pub trait AdditiveScores: Classifier {
     /// # Errors
     /// As [`Classifier::scores`].
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)>;
+
+    /// The row whose scores are the intercepts, for models that are not linear and whose terms are integrated gradients
+    /// from there.
+    fn baseline(&self) -> Option<&[f64]> {
+        None
+    }
 }
 
 /// A kernel expansion over stored training rows (the support vectors), so that a prediction is explained

@@ -15,7 +15,9 @@ pub use capability::{
     AdditiveScores, Candidate, Candidates, Check, Classifier, Clusterer, CrossValidated,
     DecisionFunction, Discriminant, FactorizedLikelihood, Generative, LinearModel, Model,
     OutlierDetector, Probabilistic, Regressor, SupportVectors, Transformer, argmax_rows,
+    log_posterior, most_probable, n_impossible,
 };
+pub(crate) use capability::{is_impossible, normalize_row};
 pub use certificate::{Certificate, Fitted, Measured, Status};
 pub use fit::{
     Accumulate, BoxedOutOfCoreFit, Fit, Gathered, OutOfCoreFit, Shape, Statistics, gather,

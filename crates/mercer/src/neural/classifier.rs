@@ -5,6 +5,7 @@
 
 use super::activation::Activation;
 use super::architecture::{Architecture, Sizes, check_layers};
+use super::integrated_gradients::integrated_gradients;
 use super::loss::{MlpSolver, NetworkObjective, NetworkTargets, check_data};
 use super::network::Network;
 use crate::data::check_cells;
@@ -74,6 +75,8 @@ pub struct MlpClassifierModel {
     pub coefs: Vec<Matrix>,
     /// The intercepts of each layer.
     pub intercepts: Vec<Vec<f64>>,
+    /// The mean of each column over the training rows, the baseline of explanations.
+    pub means: Vec<f64>,
     /// The penalized mean loss.
     pub loss: f64,
     /// Iterations of the solver.
@@ -154,11 +157,31 @@ impl MlpClassifier {
             activation: self.activation,
             coefs,
             intercepts,
+            means: column_means(data),
             loss: result.value,
             n_iter: result.iterations,
         };
         Ok(Fitted { model, certificate })
     }
+}
+
+/// The weighted mean of each column.
+fn column_means(data: &Dataset<'_>) -> Vec<f64> {
+    let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+    let total: f64 = (0..data.n_rows()).map(weight).sum();
+    let mut means = vec![0.0; data.n_columns()];
+    for i in 0..data.n_rows() {
+        // Divided first, so that large values do not overflow.
+        let fraction = weight(i) / total;
+        match data.rows() {
+            Rows::Sparse(x) => {
+                let (columns, values) = x.row(i);
+                columns.iter().zip(values).for_each(|(j, x)| means[*j as usize] += fraction * x);
+            }
+            rows => means.iter_mut().zip(rows.row(i)).for_each(|(mean, x)| *mean += fraction * x),
+        }
+    }
+    means
 }
 
 /// Which classes have rows of positive weight; refuses fewer than two.
@@ -204,9 +227,31 @@ impl Classifier for MlpClassifierModel {
 
 impl Probabilistic for MlpClassifierModel {}
 
+impl AdditiveScores for MlpClassifierModel {
+    /// Integrated gradients from the mean row, whose scores are the intercepts.
+    fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
+        self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
+        let network = Network::new(self.activation, &self.coefs, &self.intercepts);
+        let (start, terms) = integrated_gradients(&network, &self.means, row);
+        if start.len() > 1 {
+            return Ok((start, terms));
+        }
+        let signs = [-0.5, 0.5];
+        let terms = Matrix::from_shape_fn((row.len(), 2), |(j, c)| signs[c] * terms[[j, 0]]);
+        Ok((signs.map(|sign| sign * start[0]).to_vec(), terms))
+    }
+
+    fn baseline(&self) -> Option<&[f64]> {
+        Some(&self.means)
+    }
+}
+
 impl Check for MlpClassifierModel {
     fn check(&self) -> Result<()> {
-        let fits = self.classes.len() >= 2 && self.loss.is_finite();
+        let fits = self.classes.len() >= 2
+            && self.loss.is_finite()
+            && self.coefs.first().is_some_and(|first| first.nrows() == self.means.len())
+            && self.means.iter().all(|mean| mean.is_finite());
         if !fits {
             return Err(Error::File(
                 "network layers with inconsistent shapes or non-finite weights".into(),

@@ -7,6 +7,7 @@
 mod activation;
 mod architecture;
 mod classifier;
+mod integrated_gradients;
 mod loss;
 mod network;
 mod regressor;

@@ -1,7 +1,7 @@
 //! Encodes a table as the rows of an estimator.
 
 use super::Encoded;
-use super::encoded::{Encoder, OwnedRows};
+use super::encoded::{Encoder, OwnedRows, Unknown};
 use super::features::{Features, Step, is_text, n_codes};
 use super::numeric::NumericStep;
 use crate::data::{Classes, Column, Field, Levels, MISSING, Table, UNSEEN, Values};
@@ -40,11 +40,11 @@ impl Features {
         Encoder::new(self).encode_regression(table)
     }
 
-    /// The features of a table, and the number of cells with an unknown category.
-    pub(crate) fn rows(&self, table: &Table) -> Result<(OwnedRows, u64)> {
+    /// The features of a table, and what the model does not know.
+    pub(crate) fn rows(&self, table: &Table) -> Result<(OwnedRows, Unknown)> {
         let columns = table.columns_of(&self.schema)?;
-        let (rows, n_unseen) = self.encoded_columns(table.n_rows(), &columns)?;
-        let Some(map) = &self.map else { return Ok((rows, n_unseen)) };
+        let (rows, unknown) = self.encoded_columns(table.n_rows(), &columns)?;
+        let Some(map) = &self.map else { return Ok((rows, unknown)) };
         let sparse = match &rows {
             OwnedRows::Sparse(x) => map.sparse(&Rows::from(x))?,
             OwnedRows::Dense(_) => None,
@@ -54,33 +54,37 @@ impl Features {
             (None, OwnedRows::Sparse(x)) => OwnedRows::Dense(map.dense(&Rows::from(x))?),
             (None, OwnedRows::Dense(x)) => OwnedRows::Dense(map.dense(&Rows::from(x))?),
         };
-        Ok((rows, n_unseen))
+        Ok((rows, unknown))
     }
 
-    /// The encoded columns before the kernel map, and the number of cells with an unknown category.
-    fn encoded_columns(&self, n_rows: usize, columns: &[&Column]) -> Result<(OwnedRows, u64)> {
+    /// The encoded columns before the kernel map, and what the model does not know.
+    fn encoded_columns(&self, n_rows: usize, columns: &[&Column]) -> Result<(OwnedRows, Unknown)> {
         if let [column] = columns
             && let Values::Sparse(x) = &column.values
         {
-            return Ok((OwnedRows::Sparse(x.clone()), 0));
+            return Ok((OwnedRows::Sparse(x.clone()), Unknown::default()));
         }
         let head: usize =
             self.widths().zip(&self.steps).filter(|(_, s)| !is_text(s)).map(|(w, _)| w).sum();
         let mut rows = Matrix::zeros((n_rows, head));
-        let n_unseen = self.write(columns, &mut rows.view_mut());
-        let rows = match self.steps.iter().any(is_text) {
-            true => OwnedRows::Sparse(self.append_text(columns, &rows)?),
-            false => OwnedRows::Dense(rows),
-        };
-        Ok((rows, n_unseen))
+        let n_categories = self.write(columns, &mut rows.view_mut());
+        if !self.steps.iter().any(is_text) {
+            return Ok((OwnedRows::Dense(rows), Unknown { n_categories, n_tokens: 0 }));
+        }
+        let (rows, n_tokens) = self.append_text(columns, &rows)?;
+        Ok((OwnedRows::Sparse(rows), Unknown { n_categories, n_tokens }))
     }
 
-    /// CSR rows: the columns of `head`, then those of the text columns.
-    fn append_text(&self, columns: &[&Column], head: &Matrix) -> Result<Sparse> {
-        let mut texts = Vec::new();
+    /// CSR rows: the columns of `head`, then those of the text columns; and the number of unknown tokens.
+    fn append_text(&self, columns: &[&Column], head: &Matrix) -> Result<(Sparse, u64)> {
+        let (mut texts, mut n_unknown) = (Vec::new(), 0);
         for (column, step) in columns.iter().zip(&self.steps) {
             match (&column.values, step) {
-                (Values::Text(values), Step::Text(step)) => texts.push(step.rows(values)?),
+                (Values::Text(values), Step::Text(step)) => {
+                    let (rows, unknown) = step.rows(values)?;
+                    texts.push(rows);
+                    n_unknown += unknown;
+                }
                 (Values::TokenCounts(values), Step::Text(step)) => {
                     texts.push(step.rows_of_counted(values)?);
                 }
@@ -90,7 +94,7 @@ impl Features {
         if let [_] = texts.as_slice()
             && head.ncols() == 0
         {
-            return Ok(texts.remove(0).into_sparse());
+            return Ok((texts.remove(0).into_sparse(), n_unknown));
         }
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for (i, row) in head.outer_iter().enumerate() {
@@ -107,7 +111,8 @@ impl Features {
             }
             starts.push(indices.len());
         }
-        Ok(Sparse::new((head.nrows(), self.n_encoded()), starts, indices, values))
+        let rows = Sparse::new((head.nrows(), self.n_encoded()), starts, indices, values);
+        Ok((rows, n_unknown))
     }
 
     /// Writes the dense features of a table into a matrix and counts the cells with an unknown category.
@@ -121,11 +126,11 @@ impl Features {
             return Err(Error::Columns { found: out.ncols(), expected: expected.1 });
         }
         if self.map.is_some() {
-            let (rows, n_unseen) = self.rows(table)?;
+            let (rows, unknown) = self.rows(table)?;
             if let OwnedRows::Dense(x) = &rows {
                 out.assign(x);
             }
-            return Ok(n_unseen);
+            return Ok(unknown.n_categories);
         }
         Ok(self.write(&columns, out))
     }

@@ -22,7 +22,18 @@ pub struct Encoded {
     pub weights: Vec<f64>,
     /// The number of cells with a category that the model does not know.
     pub n_unseen: u64,
+    /// The number of tokens of texts that are not in the vocabulary of the model.
+    pub n_unknown_tokens: u64,
     columns: Arc<[ColumnDescription]>,
+}
+
+/// The number of values that the model does not know.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Unknown {
+    /// Cells with an unknown category.
+    pub n_categories: u64,
+    /// Tokens that are not in the vocabulary.
+    pub n_tokens: u64,
 }
 
 /// Dense or sparse rows.
@@ -88,6 +99,7 @@ impl Encoded {
         let targets = parts.iter().flat_map(|part| part.targets.iter().copied()).collect();
         let weights = parts.iter().flat_map(|part| part.weights.iter().copied()).collect();
         let n_unseen = parts.iter().map(|part| part.n_unseen).sum();
+        let n_unknown_tokens = parts.iter().map(|part| part.n_unknown_tokens).sum();
         let n_rows = parts.iter().map(|part| part.rows().n_rows()).sum();
         let width = parts.first()?.rows().n_columns();
         let sparse = parts.iter().any(|part| matches!(part.rows, OwnedRows::Sparse(_)));
@@ -106,7 +118,7 @@ impl Encoded {
             }
             OwnedRows::Dense(Matrix::from_shape_vec((n_rows, width), cells).ok()?)
         };
-        Some(Encoded { rows, codes, targets, weights, n_unseen, columns })
+        Some(Encoded { rows, codes, targets, weights, n_unseen, n_unknown_tokens, columns })
     }
 
     /// A copy of the rows at some indices.
@@ -134,7 +146,8 @@ impl Encoded {
         let codes = indices.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
         let targets = indices.iter().filter_map(|i| self.targets.get(*i)).copied().collect();
         let weights = indices.iter().filter_map(|i| self.weights.get(*i)).copied().collect();
-        Encoded { rows, codes, targets, weights, n_unseen: 0, columns: Arc::clone(&self.columns) }
+        let columns = Arc::clone(&self.columns);
+        Encoded { rows, codes, targets, weights, n_unseen: 0, n_unknown_tokens: 0, columns }
     }
 }
 
@@ -217,10 +230,16 @@ impl<'a> Encoder<'a> {
     }
 
     fn with_codes(&self, table: &Table, codes: Vec<u32>) -> Result<Encoded> {
-        let (rows, n_unseen) = self.features.rows(table)?;
-        let columns = Arc::clone(&self.columns);
-        let weights = sample_weights(table, self.features)?;
-        Ok(Encoded { rows, codes, targets: Vec::new(), weights, n_unseen, columns })
+        let (rows, unknown) = self.features.rows(table)?;
+        Ok(Encoded {
+            rows,
+            codes,
+            targets: Vec::new(),
+            weights: sample_weights(table, self.features)?,
+            n_unseen: unknown.n_categories,
+            n_unknown_tokens: unknown.n_tokens,
+            columns: Arc::clone(&self.columns),
+        })
     }
 }
 

@@ -31,9 +31,13 @@ impl Features {
                     let bins = step.cuts.as_ref().map_or(1, |cuts| cuts.len() + 1);
                     columns.push(named(field.name.clone(), Measure::Categorical(bins)));
                 }
+                Step::Numeric(numeric) if numeric.cuts.is_none() => {
+                    columns.push(named(field.name.clone(), Measure::Numeric));
+                }
+                // Indicators are categories with the codes 0 and 1, not quantities.
                 Step::Numeric(_) | Step::OneHot => {
                     let names = feature_names(field, step).into_iter();
-                    columns.extend(names.map(|name| named(name, Measure::Numeric)));
+                    columns.extend(names.map(|name| named(name, Measure::Categorical(2))));
                 }
             }
         }
@@ -49,6 +53,7 @@ impl Features {
                 Some((x != 0.0).to_string())
             }
             Step::Code => self.schema.fields[k].levels.name(x as u32).map(str::to_owned),
+            Step::Numeric(step) if step.as_code && !x.is_nan() => step.bin_name(x as usize),
             _ => None,
         }
     }

@@ -63,6 +63,18 @@ impl NumericStep {
             .collect()
     }
 
+    /// The name of a bin, if the column is discretized.
+    pub fn bin_name(&self, bin: usize) -> Option<String> {
+        let cuts = self.cuts.as_ref()?;
+        let edge = |k: usize| crate::explain::short(cuts[k]);
+        match bin {
+            0 => Some(format!("below {}", edge(0))),
+            k if k == cuts.len() => Some(format!("{} or more", edge(k - 1))),
+            k if k < cuts.len() => Some(format!("{}..{}", edge(k - 1), edge(k))),
+            _ => None,
+        }
+    }
+
     /// Checks a step that was read from a file.
     pub(crate) fn check(&self) -> Result<()> {
         let fits = self.fill.is_none_or(f64::is_finite)

@@ -165,6 +165,14 @@ impl Recipe {
         Ok(self)
     }
 
+    /// The recipe for an estimator that reads category codes and numeric columns: the bins of a discretized column are
+    /// the categories of one column, because indicators of the bins would not be independent given the class.
+    #[must_use]
+    pub fn for_mixed(mut self) -> Recipe {
+        self.bins_as_codes = self.map.is_none();
+        self
+    }
+
     /// The recipe with a kernel map as its last step; for the syntax see [`FeatureMapRecipe::parse`]. A kernel weights
     /// all columns equally: unless the recipe scales numeric columns, they are standardized, or scaled to the range
     /// from zero to one for a map of nonnegative features.

@@ -286,17 +286,23 @@ impl TextStep {
         }
     }
 
-    /// The term weights of documents; a missing document has no terms.
-    pub(crate) fn rows(&self, texts: &[Option<String>]) -> Result<DocumentTermMatrix> {
+    /// The term weights of documents, and the number of their tokens that are not in the vocabulary; a missing document
+    /// has no terms.
+    pub(crate) fn rows(&self, texts: &[Option<String>]) -> Result<(DocumentTermMatrix, u64)> {
         let texts: Vec<&str> = texts.iter().map(|t| t.as_deref().unwrap_or_default()).collect();
         let quiet = Monitor::quiet();
         let rows = match &self.terms {
             KnownTerms::Vocabulary(counts) => {
                 count_vocabulary(&texts, &self.analyzer, &counts.vocabulary, &quiet)?
             }
-            KnownTerms::Hashed { hashing, .. } => hashing.count(&texts, &self.analyzer, &quiet)?,
+            KnownTerms::Hashed { hashing, .. } => {
+                let rows = hashing.count(&texts, &self.analyzer, &quiet)?;
+                return Ok((self.weighted(rows), 0));
+            }
         };
-        Ok(self.weighted(rows))
+        let n_tokens: u64 = rows.lengths.iter().map(|n| u64::from(*n)).sum();
+        let n_known = rows.values.iter().sum::<f64>() as u64;
+        Ok((self.weighted(rows), n_tokens.saturating_sub(n_known)))
     }
 
     /// The term weights of documents whose tokens were counted when the step was fitted.
@@ -326,6 +332,11 @@ impl TextStep {
                 idf.weights(&met, *n_documents)
             }
         }
+    }
+
+    /// Whether the features are plain counts of terms with names.
+    pub fn has_vocabulary_of_counts(&self) -> bool {
+        matches!(self.terms, KnownTerms::Vocabulary(_)) && self.weighting == Weighting::default()
     }
 
     /// Checks a step that was read from a file.

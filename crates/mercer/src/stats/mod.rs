@@ -33,7 +33,7 @@ pub use mixed::{Mixed, OptionalParts};
 pub use moments::Moments;
 pub use pairs::PairCounts;
 pub(crate) use pairs::category;
-pub(crate) use priors::log_priors;
+pub(crate) use priors::{drawn_classes, log_priors};
 pub use sample::{Entry, Sample};
 pub use value_counts::{GroupValueCounts, ValueCounts};
 pub use variance::Variance;

@@ -73,6 +73,12 @@ impl ValueCounts {
         &self.bins
     }
 
+    /// The smallest value, and the largest one that the last bin can hold; `None` without values.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let (low, last) = (self.bins.first()?, self.bins.last()?);
+        Some((*low, if self.is_exact() { *last } else { self.end(*last) }))
+    }
+
     /// The weights, one row per group and one column per bin.
     pub fn counts(&self) -> Matrix {
         self.counts.t().as_standard_layout().into_owned()
@@ -149,6 +155,8 @@ impl ValueCounts {
             && self.bins.iter().all(|x| x.is_finite())
             && self.bins.is_sorted_by(|a, b| a < b)
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
+            // A bin exists because of a value that it holds.
+            && self.counts.outer_iter().all(|counts| counts.iter().any(|n| *n > 0.0))
     }
 }
 

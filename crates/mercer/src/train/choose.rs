@@ -143,6 +143,7 @@ pub fn recipe_for(estimator: &Estimator, recipe: Recipe) -> Result<Recipe> {
     }
     let mut recipe = match card.reads() {
         Reads::Categorical => recipe.for_codes(),
+        Reads::Mixed => recipe.for_mixed(),
         _ => recipe,
     };
     let stores_cross_products = matches!(

@@ -7,10 +7,9 @@ use crate::data::{Classes, Stream};
 use crate::decision::Densities;
 use crate::error::Result;
 use crate::evaluate::{Evaluation, Information, RegressionEvaluation};
-use crate::model::{Fitted, Monitor};
-use mercer_num::Matrix;
+use crate::model::{Fitted, Generative, Monitor, normalize_row};
 use mercer_num::parallel;
-use mercer_num::special::log_normalize;
+use mercer_num::{Matrix, Rows};
 use ndarray::ArrayViewMut1;
 
 /// The mutual information of features and classes is estimated from at most this many rows,
@@ -116,8 +115,10 @@ pub(crate) fn score_batch(
         let model = fitted.as_model();
         match (model.probabilistic(), model.generative()) {
             // Joint log-likelihoods give the posterior and the density at once.
-            (Some(_), Some(generative)) if model.factorized_likelihood().is_some() => {
-                let (log_proba, densities) = posterior_and_density(generative.log_joint(&rows)?);
+            (Some(_), Some(generative))
+                if model.factorized_likelihood().is_some() && generative.scores_are_joint() =>
+            {
+                let (log_proba, densities) = posterior_and_density(generative, &rows)?;
                 scores.classes.push_weighted(&part.codes, &log_proba, &part.weights);
                 scores.densities.merge(&Densities::of(&densities));
             }
@@ -152,10 +153,12 @@ pub(crate) fn score_batch(
     Ok(scores)
 }
 
-/// Joint log-likelihoods as `log P(class | row)` and `log p(row)`.
-fn posterior_and_density(mut joint: Matrix) -> (Matrix, Vec<f64>) {
-    let normalize =
-        |mut row: ArrayViewMut1<'_, f64>| row.as_slice_mut().map_or(f64::NAN, log_normalize);
+/// `log P(class | row)` and `log p(row)`.
+fn posterior_and_density(model: &dyn Generative, rows: &Rows<'_>) -> Result<(Matrix, Vec<f64>)> {
+    let (mut joint, fallback) = (model.log_joint(rows)?, model.log_prior_fallback());
+    let normalize = |mut row: ArrayViewMut1<'_, f64>| {
+        row.as_slice_mut().map_or(f64::NAN, |row| normalize_row(row, fallback.as_deref()))
+    };
     let densities = joint.outer_iter_mut().map(normalize).collect();
-    (joint, densities)
+    Ok((joint, densities))
 }

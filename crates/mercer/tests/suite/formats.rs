@@ -212,7 +212,7 @@ fn use_model(trained: &Trained) {
         }
         if let Some(model) = model.generative() {
             let _ = model.log_density(&rows);
-            let _ = model.sample(2, &mut Random::new(1));
+            let _ = model.sample(2, None, &mut Random::new(1));
         }
         if let Some(model) = model.factorized_likelihood() {
             let _ = mercer::explain::explain(model, &rows.row(0), &names(width));
@@ -509,6 +509,78 @@ fn inconsistent_models_are_refused() {
 
             refusal(&parts.with_checksum());
         }
+    }
+}
+
+/// A saved model of counts from zero to three, with a text-like number of rows.
+fn model_of_counts(id: &str) -> Parts {
+    let card = mercer::catalog::card(id).unwrap();
+    let x = Matrix::from_shape_fn((30, 3), |(i, j)| ((i * (j + 2) + i / 7) % 4) as f64);
+    let codes: Vec<u32> = (0..30).map(|i| u32::from(i % 3 == 0)).collect();
+    let classes = Classes::from_names(["no", "yes"]);
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+    Parts::of(&crate::cases::bytes(card, &data).unwrap())
+}
+
+#[test]
+fn probabilities_above_one_are_refused() {
+    let mut n_changes = 0;
+    for id in ["gaussian-nb", "multinomial-nb", "bernoulli-nb", "categorical-nb", "mixed-nb"] {
+        let parts = model_of_counts(id);
+        let is_probability =
+            |name: &&String| name.ends_with("log_probabilities") || name.ends_with("log_priors");
+        let names: Vec<String> = parts.tensors.keys().filter(is_probability).cloned().collect();
+        for name in names {
+            for number in [1e308f64, 0.5, f64::NAN] {
+                let mut parts = parts.clone();
+                let tensor = parts.tensors.get_mut(&name).unwrap();
+                tensor.bytes[..8].copy_from_slice(&number.to_le_bytes());
+
+                refusal(&parts.with_checksum());
+
+                n_changes += 1;
+            }
+        }
+    }
+    assert!(n_changes >= 15, "{n_changes}");
+}
+
+#[test]
+fn a_histogram_of_empty_bins_is_refused() {
+    let mut parts = model_of_counts("mixed-nb");
+    let counts: Vec<String> = (parts.tensors.keys())
+        .filter(|name| name.contains("value_counts") && name.ends_with("counts"))
+        .cloned()
+        .collect();
+    assert!(!counts.is_empty(), "{:?}", parts.tensors.keys().collect::<Vec<_>>());
+    for name in counts {
+        parts.tensors.get_mut(&name).unwrap().bytes.fill(0);
+    }
+
+    refusal(&parts.with_checksum());
+}
+
+#[test]
+fn a_network_with_more_states_than_its_tables_is_refused_before_it_is_built() {
+    let parts = model_of_counts("bayes-network");
+    let levels = "/fitted/model/bayes-network/levels";
+    let model = parts.description.pointer("/fitted/model").unwrap();
+    let levels = match model.get("bayes-network") {
+        Some(_) => levels,
+        None => "/fitted/model/model/levels",
+    };
+    for size in [json!(1u64 << 32), json!(i64::MAX)] {
+        let mut parts = parts.clone();
+        *parts
+            .description
+            .pointer_mut(levels)
+            .expect("levels in the description")
+            .get_mut(1)
+            .unwrap() = size;
+
+        let why = refusal(&parts.with_checksum());
+
+        assert!(why.contains("Bayesian network"), "{why}");
     }
 }
 

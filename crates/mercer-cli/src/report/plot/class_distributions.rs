@@ -10,19 +10,16 @@ use kuva::render::plots::Plot;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 use mercer::catalog::Input;
 use mercer::data::{Measure, Table, Values};
-use mercer::explain::{ClassMeans, short};
-use mercer::model::FactorizedLikelihood;
+use mercer::explain::{self, ClassMeans, Distributions, normal_points, short};
 use mercer::train::Trained;
 use mercer_num::Matrix;
+use mercer_num::special::normal_log_density;
 
 /// Columns of one plot.
 const MAX_COLUMNS: usize = 60;
 /// Levels of a column that are plotted as bars.
 const MAX_BARS: usize = 30;
-const POINTS_PER_CURVE: usize = 200;
 const PANELS_ACROSS: usize = 3;
-/// The smallest density that is drawn, as a fraction of the largest.
-const MIN_DENSITY: f64 = 1e-6;
 /// The larger side of an image, the margins and the space for labels, in pixels.
 const IMAGE_SIDE: f64 = 168.0;
 const MARGIN: f64 = 16.0;
@@ -89,7 +86,7 @@ pub fn images(model: &Trained, (rows, columns): (usize, usize)) -> Result<Scene>
 }
 
 /// One panel per column: a density per class of a numeric column, or a probability per class and level. Curves stay
-/// within the range of the column in `rows`, or, without rows, where some class has a density.
+/// within the range of the column in `rows`, if there are rows.
 pub fn distributions(model: &Trained, columns: &[String], rows: Option<&Table>) -> Result<Scene> {
     let names = model.features.names();
     let chosen: Vec<usize> = match columns {
@@ -104,31 +101,41 @@ pub fn distributions(model: &Trained, columns: &[String], rows: Option<&Table>) 
         )));
     }
     let means = class_means(model)?;
-    let measures = model.features.descriptions();
+    let factorized = model.fitted.model.as_model().factorized_likelihood();
     let mut panels = Vec::new();
     for j in chosen {
-        let codes = match measures.get(j).map(|d| d.measure) {
-            Some(Measure::Categorical(n)) if n <= MAX_BARS => Some(n),
-            _ => None,
+        let moments = |c: usize| {
+            (means.centers[[c, j]], means.deviations.as_ref().map_or(1.0, |d| d[[c, j]]))
         };
-        let factorized = model.fitted.model.as_model().factorized_likelihood();
-        let observed = rows.and_then(|table| observed_range(table, &names[j]));
-        let plots = match (factorized, codes) {
-            (Some(factorized), Some(n)) => bars(model, factorized, j, n)?,
-            (Some(factorized), None) => lines(model, j, &means, observed, |x| {
-                let mut row = missing_row(model);
-                row[j] = x;
-                Ok(factorized.log_factors(&row)?.row(j).iter().map(|p| p.exp()).collect())
-            })?,
+        let drawn = match factorized {
+            Some(model_of_columns) => {
+                explain::distributions(model_of_columns, j, &missing_row(model), moments)?
+            }
             // Without a factorized likelihood, the marginal densities are Gaussian.
-            (None, _) => lines(model, j, &means, observed, |x| {
-                let density = |c: usize| {
-                    let mean = means.centers[[c, j]];
-                    let deviation = means.deviations.as_ref().map_or(1.0, |d| d[[c, j]]);
-                    mercer_num::special::normal_log_density(x, mean, deviation * deviation).exp()
-                };
-                Ok((0..means.centers.nrows()).map(density).collect())
-            })?,
+            None => Distributions::Densities(
+                (0..means.centers.nrows()).map(|c| normal_curve(moments(c))).collect(),
+            ),
+        };
+        let plots = match drawn {
+            Distributions::Densities(mut curves) => {
+                if let Some(range) = rows.and_then(|table| observed_range(table, &names[j])) {
+                    let inside = |(x, _): &(f64, f64)| (range.0..=range.1).contains(x);
+                    curves.iter_mut().for_each(|curve| curve.retain(inside));
+                }
+                lines(model, curves)
+            }
+            Distributions::Masses { values, probabilities } if values.len() <= MAX_BARS => {
+                let name = |x: &f64| model.features.category(j, *x).unwrap_or_else(|| short(*x));
+                bars(model, &values.iter().map(name).collect::<Vec<_>>(), &probabilities)
+            }
+            Distributions::Masses { values, probabilities } => {
+                let curve = |p: Vec<f64>| values.iter().copied().zip(p).collect();
+                lines(model, probabilities.into_iter().map(curve).collect())
+            }
+            Distributions::Outcome(p) => {
+                let probabilities: Vec<Vec<f64>> = p.into_iter().map(|p| vec![p]).collect();
+                bars(model, &[names[j].clone()], &probabilities)
+            }
         };
         let title = format!("p({} | class)", names[j]);
         let layout = Layout::auto_from_plots(&plots).with_title(title);
@@ -164,74 +171,30 @@ fn observed_range(table: &Table, name: &str) -> Option<(f64, f64)> {
     (low < high).then_some((low, high))
 }
 
-fn lines(
-    model: &Trained,
-    j: usize,
-    means: &ClassMeans,
-    observed: Option<(f64, f64)>,
-    densities: impl Fn(f64) -> Result<Vec<f64>>,
-) -> Result<Vec<Plot>> {
-    let centers = means.centers.column(j);
-    let deviation = |c: usize| means.deviations.as_ref().map_or(1.0, |d| d[[c, j]]);
-    let ends =
-        centers.iter().enumerate().map(|(c, m)| (m - 3.5 * deviation(c), m + 3.5 * deviation(c)));
-    let (low, high) = observed.unwrap_or_else(|| {
-        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (a, b)| {
-            (low.min(a), high.max(b))
-        })
-    });
-    let high = if high > low { high } else { low + 1.0 };
-    let mut points = vec![Vec::new(); centers.len()];
-    for k in 0..=POINTS_PER_CURVE {
-        let x = low + (high - low) * k as f64 / POINTS_PER_CURVE as f64;
-        points.iter_mut().zip(densities(x)?).for_each(|(p, y)| p.push((x, y)));
-    }
-    if observed.is_none() {
-        trim(&mut points);
-    }
-    let mut lines = Vec::new();
-    for ((name, points), color) in
-        class_names(model).into_iter().zip(points).zip(COLORS.iter().cycle())
-    {
+/// One line per class.
+fn lines(model: &Trained, curves: Vec<Vec<(f64, f64)>>) -> Vec<Plot> {
+    let classes = class_names(model).into_iter().zip(COLORS.iter().cycle());
+    let line = |(points, (name, color)): (Vec<(f64, f64)>, (String, &&str))| {
         let line = LinePlot::new().with_data(points).with_color(*color);
-        lines.push(Plot::Line(line.with_legend(name)));
-    }
-    Ok(lines)
-}
-
-/// Removes the ends of curves where no class has a density, such as negative values of a waiting time.
-fn trim(curves: &mut [Vec<(f64, f64)>]) {
-    let highest = curves.iter().flatten().map(|p| p.1).fold(0.0, f64::max);
-    let visible = |k: usize| curves.iter().any(|curve| curve[k].1 > MIN_DENSITY * highest);
-    let n = curves.first().map_or(0, Vec::len);
-    let (Some(first), Some(last)) = ((0..n).find(|k| visible(*k)), (0..n).rfind(|k| visible(*k)))
-    else {
-        return;
+        Plot::Line(line.with_legend(name))
     };
-    for curve in curves {
-        curve.truncate(last + 1);
-        curve.drain(..first);
-    }
+    curves.into_iter().zip(classes).map(line).collect()
 }
 
-fn bars(
-    model: &Trained,
-    factorized: &dyn FactorizedLikelihood,
-    j: usize,
-    n: usize,
-) -> Result<Vec<Plot>> {
+/// One group of bars per value, one bar per class.
+fn bars(model: &Trained, values: &[String], probabilities: &[Vec<f64>]) -> Vec<Plot> {
     let names = class_names(model);
     let mut plot = BarPlot::new();
-    let mut row = missing_row(model);
-    for code in 0..n {
-        row[j] = code as f64;
-        let probabilities: Vec<f64> =
-            factorized.log_factors(&row)?.row(j).iter().map(|p| p.exp()).collect();
-        let level = model.features.category(j, code as f64).unwrap_or_else(|| code.to_string());
-        plot =
-            plot.with_group(level, probabilities.into_iter().zip(COLORS.iter().cycle().copied()));
+    for (k, value) in values.iter().enumerate() {
+        let heights = probabilities.iter().map(|p| p[k]).zip(COLORS.iter().cycle().copied());
+        plot = plot.with_group(value.clone(), heights);
     }
-    Ok(vec![Plot::Bar(plot.with_legend(names.iter().map(String::as_str).collect()))])
+    vec![Plot::Bar(plot.with_legend(names.iter().map(String::as_str).collect()))]
+}
+
+fn normal_curve((mean, deviation): (f64, f64)) -> Vec<(f64, f64)> {
+    let density = |x: f64| normal_log_density(x, mean, deviation * deviation).exp();
+    normal_points((mean, deviation)).into_iter().map(|x| (x, density(x))).collect()
 }
 
 fn class_means(model: &Trained) -> Result<ClassMeans> {

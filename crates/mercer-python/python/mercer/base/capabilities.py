@@ -71,13 +71,34 @@ class Generative(Classifier):
             raise ValueError("the model has no stored densities; call store_densities first")
         return self.log_density(X) < threshold
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draws rows and their classes from the fitted distribution."""
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, y: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draws rows and their classes from the fitted distribution.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+        random_state : int, RandomState or None, default=None
+            Random seed.
+        y : label, default=None
+            The class of all rows; ``None`` draws classes from the priors. Documents of a multinomial
+            distribution are as long as the mean document of their class.
+        """
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
-        X, codes = self._fitted.sample(n_samples, random_seed(random_state))
+        given = None if y is None else self._class_code(y)
+        X, codes = self._fitted.sample(n_samples, given, random_seed(random_state))
         return X, self.classes_[codes]
+
+    def _class_code(self, label: Any) -> int:
+        found = np.flatnonzero(self.classes_ == label)
+        if len(found) != 1:
+            known = ", ".join(map(str, self.classes_))
+            raise ValueError(f"y is {label!r}; it must be one of the classes: {known}")
+        return int(found[0])
 
 
 class Calibrated(Probabilistic):
@@ -115,6 +136,20 @@ class DecisionFunction(Estimator):
 
 class FactorizedLikelihood(Classifier):
     """The joint probability is the prior times one likelihood factor per column."""
+
+    @property
+    def n_parameters(self) -> int | None:
+        """Number of free parameters of the priors and of the likelihoods of all columns and classes;
+        ``None`` if a likelihood is a kernel density estimate."""
+        check_is_fitted(self)
+        return self._fitted.parameter_counts[0]
+
+    @property
+    def n_joint_parameters(self) -> float | None:
+        """Number of free parameters of the full joint table of the class and all columns, which
+        assumes no independence; ``None`` if a column is not discrete."""
+        check_is_fitted(self)
+        return self._fitted.parameter_counts[1]
 
     def explain(self, x: Any) -> Explanation:
         """Explains the prediction for one row by the likelihood factor of every column.

@@ -128,7 +128,6 @@ impl Categorical {
 
     /// The formula of `P(v | c)` with the numbers filled in.
     pub(crate) fn formula(&self, class: usize, x: f64, unseen: Unseen) -> String {
-        let total = self.counts.row(class).sum();
         let (n, pseudocount) = match as_code(x) {
             Ok(Some(code)) if code < self.n_categories() => {
                 (self.counts[[class, code]], self.pseudocounts[code])
@@ -136,18 +135,27 @@ impl Categorical {
             _ if unseen == Unseen::Other => (0.0, self.mean_pseudocount()),
             _ => return "unknown category: no factor".to_owned(),
         };
-        let p = (n + pseudocount) / (total + self.total_pseudocount);
+        let p = (n + pseudocount) / (self.counts.row(class).sum() + self.total_pseudocount);
+        format!("{} = {}", self.fraction_of(class, n, pseudocount), short(p))
+    }
+
+    /// `P(v | c)` as a fraction of counts, without its value.
+    pub(crate) fn fraction(&self, class: usize, code: usize) -> String {
+        self.fraction_of(class, self.counts[[class, code]], self.pseudocounts[code])
+    }
+
+    fn fraction_of(&self, class: usize, n: f64, pseudocount: f64) -> String {
+        let total = self.counts.row(class).sum();
         let plus = |a: f64| if a == 0.0 { String::new() } else { format!(" + {}", short(a)) };
         if pseudocount == 0.0 && self.total_pseudocount == 0.0 {
-            return format!("{}/{} = {}", short(n), short(total), short(p));
+            return format!("{}/{}", short(n), short(total));
         }
         format!(
-            "({}{}) / ({}{}) = {}",
+            "({}{}) / ({}{})",
             short(n),
             plus(pseudocount),
             short(total),
-            plus(self.total_pseudocount),
-            short(p)
+            plus(self.total_pseudocount)
         )
     }
 
@@ -168,8 +176,13 @@ impl Categorical {
                 .chain([&self.total_pseudocount])
                 .all(|a| a.is_finite() && *a >= 0.0)
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
-            && self.log_probabilities.iter().all(|p| !p.is_nan())
+            && self.log_probabilities.iter().all(|p| is_log_probability(*p))
     }
+}
+
+/// Whether a value can be the logarithm of a probability, up to rounding.
+pub(crate) fn is_log_probability(log_p: f64) -> bool {
+    log_p <= 1e-9
 }
 
 /// `log (n / total)`, and `−∞` for `n = 0` even if the total is zero.

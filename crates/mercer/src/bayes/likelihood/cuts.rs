@@ -65,6 +65,9 @@ fn between(histogram: &ValueCounts, values: &[f64], at: usize) -> f64 {
 fn quantiles(totals: &[f64], n: usize) -> Vec<usize> {
     let step = totals.iter().sum::<f64>() / n as f64;
     let mut splits = Vec::new();
+    if !(step > 0.0 && step.is_finite()) {
+        return splits;
+    }
     let (mut below, mut next) = (0.0, step);
     for (at, weight) in totals.iter().enumerate() {
         // A cell belongs to the bin that contains most of its weight.

@@ -5,12 +5,14 @@
 //!
 //! The density is evaluated on a grid with linear binning: every row is distributed to its two nearest grid points, so
 //! that the cost of a prediction does not depend on the number of rows. The log-density is interpolated linearly
-//! between grid points; beyond the grid it follows the Gaussian kernel of the last row.
+//! between grid points; beyond the grid it follows the Gaussian kernel of the last row. It is normalized such that the
+//! interpolated density integrates to one.
 
 use super::{Density, NumericColumn, short};
 use crate::explain::moments_of;
 use mercer_num::Matrix;
 use mercer_num::random::Random;
+use mercer_num::special::normal_tails;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
@@ -102,6 +104,8 @@ impl Kernel {
             kernel.margins.push((first - low, high - last));
             let log_density = with_tails(&density, &binned, step / h, counts.sum() * h);
             kernel.log_densities.row_mut(c).assign(&ndarray::aview1(&log_density));
+            let log_mass = kernel.mass(c).ln();
+            kernel.log_densities.row_mut(c).mapv_inplace(|p| p - log_mass);
         }
         (kernel, leave_one_out)
     }
@@ -137,6 +141,22 @@ impl Kernel {
         total
     }
 
+    /// The integral of the density of a class: of the interpolation between grid points, and of the Gaussian tails
+    /// beyond them.
+    fn mass(&self, c: usize) -> f64 {
+        let log_p = self.log_densities.row(c).to_vec();
+        let between = |p: &[f64]| p[0].max(p[1]).exp() * mean_exp(-(p[1] - p[0]).abs());
+        let inside: f64 = log_p.windows(2).map(between).sum::<f64>() * self.step;
+        let (h, (before, after)) = (self.bandwidths[c], self.margins[c]);
+        let tail = |log_p: f64, margin: f64| log_p.exp() * h * mills_ratio(margin / h);
+        inside + tail(log_p[0], before) + tail(log_p[log_p.len() - 1], after)
+    }
+
+    /// The grid points.
+    pub(crate) fn points(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.log_densities.ncols()).map(|k| self.start + k as f64 * self.step)
+    }
+
     /// The grid point below a value, and its position between that point and the next, as a fraction.
     fn grid_position(&self, x: f64) -> (usize, f64) {
         let position = (x - self.start) / self.step;
@@ -162,6 +182,19 @@ impl Kernel {
         self.log_density_adder()(x, &mut scores);
         scores[class]
     }
+}
+
+/// `∫₀¹ exp(t d) dt`.
+fn mean_exp(d: f64) -> f64 {
+    if d == 0.0 { 1.0 } else { d.exp_m1() / d }
+}
+
+/// Mills' ratio `exp(t²/2) ∫ₜ^∞ exp(−u²/2) du`, by its continued fraction for large `t`.
+fn mills_ratio(t: f64) -> f64 {
+    if t < 5.0 {
+        return normal_tails(t).upper * TAU.sqrt() * (0.5 * t * t).exp();
+    }
+    1.0 / (1..=8).rev().fold(t, |rest, k| t + f64::from(k) / rest)
 }
 
 /// Silverman's rule for weighted values in ascending order.

@@ -13,8 +13,8 @@ mod kernel;
 mod multinomial;
 mod poisson;
 
-pub(crate) use categorical::log_probability;
 pub use categorical::{Categorical, Unseen};
+pub(crate) use categorical::{is_log_probability, log_probability};
 pub(crate) use cuts::Cut;
 pub use exponential::Exponential;
 pub use gaussian::Gaussian;
@@ -24,7 +24,7 @@ pub use multinomial::Multinomial;
 pub use poisson::Poisson;
 
 use crate::error::{Error, Result};
-use crate::explain::short;
+use crate::explain::{Domain, short};
 use crate::stats::ValueCounts;
 use mercer_num::Matrix;
 use mercer_num::random::Random;
@@ -61,6 +61,19 @@ impl Likelihood {
             Likelihood::Poisson(_) => "poisson",
             Likelihood::Exponential(_) => "exponential",
             Likelihood::Multinomial(_) => "multinomial",
+        }
+    }
+
+    /// The set on which the distribution is defined.
+    pub(crate) fn domain(&self) -> Domain {
+        match self {
+            Likelihood::Categorical(l) => Domain::Categories(l.n_categories()),
+            Likelihood::Gaussian(_) => Domain::Real,
+            Likelihood::Kernel(l) => Domain::Grid(l.points().collect()),
+            Likelihood::Histogram(l) => Domain::Steps(l.breaks()),
+            Likelihood::Poisson(_) => Domain::Counts,
+            Likelihood::Exponential(_) => Domain::NonNegative,
+            Likelihood::Multinomial(_) => Domain::Outcome,
         }
     }
 

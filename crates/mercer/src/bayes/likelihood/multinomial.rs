@@ -1,6 +1,6 @@
 //! One count of a multinomial distribution over several columns: `xⱼ log ((n_cj + α) / (n_c + α D))`.
 
-use super::{Density, log_probability, short};
+use super::{Density, is_log_probability, log_probability, short};
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl Multinomial {
             && self.counts.iter().chain(&self.totals).all(|n| n.is_finite() && *n >= 0.0)
             && self.alpha.is_finite()
             && self.alpha >= 0.0
-            && self.log_probabilities.iter().all(|p| !p.is_nan() && *p <= 1e-9)
+            && self.log_probabilities.iter().all(|p| is_log_probability(*p))
     }
 }
 

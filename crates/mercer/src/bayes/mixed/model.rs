@@ -1,14 +1,16 @@
 //! The model of mixed naive Bayes: scores, factors and sampling.
 
 use super::Unseen;
-use crate::bayes::likelihood::{Likelihood, Multinomial, log_probability};
-use crate::bayes::{each_chunk, sample};
-use crate::explain::ClassMeans;
+use crate::bayes::likelihood::{Likelihood, Multinomial, is_log_probability, log_probability};
+use crate::bayes::multinomial::{draw_counts, log_coefficient, mean_length};
+use crate::bayes::{are_priors, drawn_classes, each_chunk};
+use crate::explain::{ClassMeans, Domain};
 use crate::prelude::*;
 use crate::stats::not_a_count;
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A likelihood for every column and a multinomial distribution over terms for every text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -166,6 +168,22 @@ impl MixedNbModel {
         Ok(out)
     }
 
+    /// The columns of the terms of each text.
+    fn text_columns(&self) -> Vec<Range<usize>> {
+        let mut from = self.n_likelihoods();
+        let mut next = |text: &Text| {
+            from += text.counts.ncols();
+            from - text.counts.ncols()..from
+        };
+        self.texts.iter().map(&mut next).collect()
+    }
+
+    /// The columns with a joint multinomial distribution.
+    fn multinomial_columns(&self) -> Vec<usize> {
+        let multinomial = |l: &Likelihood| matches!(l, Likelihood::Multinomial(_));
+        (0..self.n_likelihoods()).filter(|j| multinomial(&self.likelihoods[*j])).collect()
+    }
+
     /// A weight by its index: columns that are not terms, then texts.
     fn weight(&self, index: usize) -> f64 {
         self.weights.get(index).copied().unwrap_or(1.0)
@@ -217,6 +235,10 @@ impl Classifier for MixedNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.n_likelihoods() + self.texts.iter().map(|text| text.counts.ncols()).sum::<usize>()
     }
@@ -242,16 +264,68 @@ impl Classifier for MixedNbModel {
 impl Probabilistic for MixedNbModel {}
 
 impl Generative for MixedNbModel {
-    /// With weights of one, because powers of densities are not densities.
+    /// With weights of one, because powers of densities are not densities, and with the multinomial coefficients of
+    /// texts and counts: their density is conditional on their length.
     fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.sums_of_factors(x, false)
+        let mut joint = self.sums_of_factors(x, false)?;
+        let (texts, columns) = (self.text_columns(), self.multinomial_columns());
+        if texts.is_empty() && columns.is_empty() {
+            return Ok(joint);
+        }
+        let sparse = match x {
+            Rows::Sparse(x) => Some(x.sum_duplicates()),
+            _ => None,
+        };
+        let x = match &sparse {
+            Some(sparse) => Rows::Sparse(sparse.view()),
+            None => *x,
+        };
+        for (i, mut row) in joint.outer_iter_mut().enumerate() {
+            row += texts.iter().map(|text| log_coefficient(&x, i, text.clone())).sum::<f64>();
+            if !columns.is_empty() {
+                let counts: Vec<f64> = columns.iter().map(|j| x.get(i, *j)).collect();
+                let present: Vec<f64> = counts.into_iter().filter(|n| !n.is_nan()).collect();
+                let counts = Rows::from(ndarray::ArrayView1::from(&present));
+                row += log_coefficient(&counts, 0, 0..present.len());
+            }
+        }
+        Ok(joint)
     }
 
-    /// Terms are not sampled: the model has no distribution of the text length.
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        sample(&self.log_priors, n, self.n_columns(), random, |j, class, random| {
-            self.likelihoods.get(j).map_or(0.0, |likelihood| likelihood.sample(class, random))
-        })
+    fn scores_are_joint(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// Texts and multinomial columns are as long as the mean of their class, rounded.
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
+        let codes = drawn_classes(&self.log_priors, n, given, random);
+        let (texts, columns) = (self.text_columns(), self.multinomial_columns());
+        let mut rows = Matrix::zeros((n, self.n_columns()));
+        for (mut row, code) in rows.outer_iter_mut().zip(&codes) {
+            let c = *code as usize;
+            for (j, likelihood) in self.likelihoods.iter().enumerate() {
+                if !matches!(likelihood, Likelihood::Multinomial(_)) {
+                    row[j] = likelihood.sample(c, random);
+                }
+            }
+            if let Some(Likelihood::Multinomial(first)) =
+                columns.first().map(|j| &self.likelihoods[*j])
+            {
+                let length = mean_length(first.totals[c], self.class_weights[c]);
+                let log_p = columns.iter().map(|j| match &self.likelihoods[*j] {
+                    Likelihood::Multinomial(l) => l.log_probabilities[c],
+                    _ => f64::NEG_INFINITY,
+                });
+                let log_p: Vec<f64> = log_p.collect();
+                draw_counts(length, &log_p, random, |k| row[columns[k]] += 1.0);
+            }
+            for (text, range) in self.texts.iter().zip(&texts) {
+                let length = mean_length(text.counts.row(c).sum(), self.class_weights[c]);
+                let log_p = text.log_probabilities.row(c).to_vec();
+                draw_counts(length, &log_p, random, |k| row[range.start + k] += 1.0);
+            }
+        }
+        (rows, codes)
     }
 }
 
@@ -297,6 +371,10 @@ impl FactorizedLikelihood for MixedNbModel {
         Ok(())
     }
 
+    fn domain(&self, column: usize) -> Domain {
+        self.likelihoods.get(column).map_or(Domain::Outcome, Likelihood::domain)
+    }
+
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
         let class = class as usize;
         let formula = match self.likelihoods.get(column) {
@@ -334,13 +412,10 @@ impl Check for MixedNbModel {
                 && t.log_probabilities.dim() == t.counts.dim()
                 && t.alpha.is_finite()
                 && t.counts.iter().all(|c| c.is_finite() && *c >= 0.0)
-                && t.log_probabilities.iter().all(|p| !p.is_nan())
+                && t.log_probabilities.iter().all(|p| is_log_probability(*p))
         };
-        let fits = n >= 2
+        let fits = are_priors(n, &self.log_priors, &self.class_weights)
             && self.n_columns() > 0
-            && self.log_priors.len() == n
-            && self.class_weights.len() == n
-            && self.log_priors.iter().all(|p| !p.is_nan())
             && self.likelihoods.iter().all(|l| l.fits(n))
             && self.texts.iter().all(text)
             && [0, self.n_likelihoods() + self.texts.len()].contains(&self.weights.len())

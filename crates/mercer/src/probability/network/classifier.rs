@@ -288,6 +288,14 @@ impl Classifier for BayesNetworkModel {
         &self.classes
     }
 
+    /// The marginal probabilities of the classes.
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        let network = self.network().ok()?;
+        let marginal =
+            query(&network, &[self.levels.len()], &Evidence::none(), &Monitor::quiet()).ok()?;
+        Some(marginal.probabilities.iter().map(|p| p.ln()).collect())
+    }
+
     fn n_columns(&self) -> usize {
         self.levels.len()
     }
@@ -302,10 +310,20 @@ impl Classifier for BayesNetworkModel {
 impl Probabilistic for BayesNetworkModel {}
 
 impl Generative for BayesNetworkModel {
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
+    /// Given a class, rows of other classes are rejected; no rows if the class has probability zero.
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
         let width = self.levels.len();
-        let drawn = self.network().map(|network| network.sample(n, random)).unwrap_or_default();
-        let rows = Matrix::from_shape_fn((n, width), |(i, j)| drawn[i][j] as f64);
+        let mut drawn = Vec::new();
+        let possible = given.is_none_or(|c| {
+            self.log_prior_fallback().is_some_and(|priors| priors[c as usize] > f64::NEG_INFINITY)
+        });
+        if let Some(network) = self.network().ok().filter(|_| possible) {
+            while drawn.len() < n {
+                let more = network.sample(n - drawn.len(), random).into_iter();
+                drawn.extend(more.filter(|row| given.is_none_or(|c| row[width] == c as usize)));
+            }
+        }
+        let rows = Matrix::from_shape_fn((drawn.len(), width), |(i, j)| drawn[i][j] as f64);
         (rows, drawn.iter().map(|row| row[width] as u32).collect())
     }
 }
@@ -345,14 +363,26 @@ impl AdditiveScores for BayesNetworkModel {
 
 impl Check for BayesNetworkModel {
     fn check(&self) -> Result<()> {
+        let n_variables = self.levels.len() + 1;
+        let size = |u: &usize| self.levels.get(*u).copied().unwrap_or(self.classes.len());
+        // Before the states are allocated: a table with as many cells as its variables have states bounds them.
+        let is_table = |v: usize| {
+            let mut variables = self.parents[v].iter().chain([&v]).map(size);
+            let cells = variables.try_fold(1usize, |n, k| n.checked_mul(k));
+            cells == Some(self.tables[v].len())
+        };
         let fits = !self.levels.is_empty()
             && self.classes.len() >= 2
             && self.levels.iter().all(|n| *n >= 1)
-            && self.parents.iter().all(|p| p.is_sorted_by(|a, b| a < b));
-        match self.network() {
-            Ok(_) if fits => Ok(()),
-            _ => Err(Error::File("the fields of the Bayesian network are inconsistent".into())),
+            && self.parents.len() == n_variables
+            && self.tables.len() == n_variables
+            && self.parents.iter().flatten().all(|p| *p < n_variables)
+            && self.parents.iter().all(|p| p.is_sorted_by(|a, b| a < b))
+            && (0..n_variables).all(is_table);
+        if fits && self.network().is_ok() {
+            return Ok(());
         }
+        Err(Error::File("the fields of the Bayesian network are inconsistent".into()))
     }
 }
 

@@ -3,7 +3,9 @@
 //!
 //! A law counts the cases it has checked and asserts the number, so that it never skips silently.
 
+mod densities;
 mod errors;
+mod explanations;
 mod incremental;
 mod invariance;
 mod monitor;

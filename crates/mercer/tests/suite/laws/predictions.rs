@@ -202,16 +202,21 @@ fn sampled_rows_have_positive_density_and_are_repeatable() {
         let fitted = fit(card, &Case::new(card, small())).unwrap();
         let model = fitted.as_model().generative().unwrap();
 
-        let (x, codes) = model.sample(200, &mut Random::new(4));
+        let (x, codes) = model.sample(200, None, &mut Random::new(4));
 
         assert_eq!(x.dim(), (200, model.n_columns()));
         assert!(codes.iter().all(|c| (*c as usize) < model.classes().len()));
         assert!(model.log_density(&Rows::from(&x)).unwrap().iter().all(|p| p.is_finite()));
-        let again = model.sample(200, &mut Random::new(4));
+        let again = model.sample(200, None, &mut Random::new(4));
         assert_eq!((x, codes), again);
+        let (x, codes) = model.sample(50, Some(1), &mut Random::new(4));
+        assert_eq!(x.dim(), (50, model.n_columns()), "{}", card.id);
+        assert!(codes.iter().all(|c| *c == 1));
+        let joint = model.log_joint(&Rows::from(&x)).unwrap();
+        assert!(joint.column(1).iter().all(|p| p.is_finite()), "{}", card.id);
         cases.checked();
     }
-    cases.at_least(9);
+    cases.at_least(10);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod scorer;
 
 use super::learn::{Gain, mutual_information, spanning_forest};
 use super::scoring::{codes_of, log_conditional, score_rows};
+use crate::explain::Domain;
 use crate::model::{AlphaParam, PriorParams};
 use crate::prelude::*;
 use crate::stats::log_priors;
@@ -237,6 +238,10 @@ impl Classifier for TanNbModel {
         &self.classes
     }
 
+    fn log_prior_fallback(&self) -> Option<Vec<f64>> {
+        Some(self.log_priors.clone())
+    }
+
     fn n_columns(&self) -> usize {
         self.levels.len()
     }
@@ -254,13 +259,13 @@ impl Classifier for TanNbModel {
 impl Probabilistic for TanNbModel {}
 
 impl Generative for TanNbModel {
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
+    fn sample(&self, n: usize, given: Option<u32>, random: &mut Random) -> (Matrix, Vec<u32>) {
         let scorer = Scorer::new(self);
         let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
         let mut rows = Matrix::from_elem((n, self.levels.len()), f64::NAN);
         let mut classes = Vec::with_capacity(n);
         for mut row in rows.outer_iter_mut() {
-            let c = random.choice(&priors);
+            let c = given.map_or_else(|| random.choice(&priors), |c| c as usize);
             classes.push(c as u32);
             // A column that is always missing stays missing.
             for j in scorer.order.iter().copied().filter(|j| self.levels[*j] > 0) {
@@ -307,6 +312,16 @@ impl FactorizedLikelihood for TanNbModel {
             observed[j] = codes[j];
         }
         Ok(factors)
+    }
+
+    fn domain(&self, column: usize) -> Domain {
+        Domain::Categories(self.levels[column])
+    }
+
+    /// One distribution per state of the parent.
+    fn parameters_of_column(&self, column: usize) -> Option<u64> {
+        let states = self.parents[column].map_or(1, |parent| self.levels[parent]) as u64;
+        Some(states * (self.levels[column] as u64).saturating_sub(1))
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
