@@ -105,6 +105,9 @@ pub enum Status {
     Sampled,
     /// The measured violation or duality gap is within the tolerance.
     Converged,
+    /// The problem is not convex, and the measured violation is within the tolerance: a stationary point, which need not
+    /// be an optimum.
+    Stationary,
     /// The iteration limit was reached, or rounding allowed no further progress.
     IterationLimit,
     /// The time limit was reached; the model is the best so far.
@@ -126,6 +129,7 @@ impl fmt::Display for Status {
             Status::ClosedForm => "closed form, exact up to rounding",
             Status::Sampled => "random features, reproducible from the seed",
             Status::Converged => "converged",
+            Status::Stationary => "stationary point of a non-convex problem, NOT CERTIFIED",
             Status::IterationLimit => "NOT CONVERGED, iteration or rounding limit reached",
             Status::TimeLimit => "NOT CONVERGED, time limit reached",
             Status::Interrupted => "NOT CONVERGED, interrupted",
@@ -162,6 +166,12 @@ impl Certificate {
     /// Of an iterative solver that reached its tolerance, its limit, or a stop.
     pub fn iterative(converged: bool, stopped: Option<Stop>) -> Certificate {
         let status = if converged { Status::Converged } else { Status::IterationLimit };
+        Certificate::new(status).stopped_by(stopped)
+    }
+
+    /// Of an iterative solver of a problem that is not convex.
+    pub fn stationary(within_tolerance: bool, stopped: Option<Stop>) -> Certificate {
+        let status = if within_tolerance { Status::Stationary } else { Status::IterationLimit };
         Certificate::new(status).stopped_by(stopped)
     }
 

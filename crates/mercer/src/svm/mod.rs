@@ -36,7 +36,7 @@ pub use nu_svc::{NuSvc, NuSvcModel};
 pub use nu_svr::{NuSvr, NuSvrModel};
 pub use one_class::{OneClassSvm, OneClassSvmModel};
 pub use svc::{Margin, Svc};
-pub use svc_model::SvcModel;
+pub use svc_model::{ClassMargin, SvcModel};
 pub use svr::{Svr, SvrModel};
 
 #[cfg(test)]

@@ -108,6 +108,7 @@ fn solve_dense<T: Float>(
         iterations: run.iterations,
         kernel_values: (n * (n + 1) / 2) as u64,
         stopped,
+        min_curvature: v.min_curvature,
         beta: v.beta,
     }
 }
@@ -240,6 +241,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
             iterations: self.iterations,
             kernel_values: self.cache.n_computed,
             stopped,
+            min_curvature: self.v.min_curvature,
             beta: self.beta,
         }
     }
@@ -302,7 +304,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
             None => (self.diagonal[i].into(), self.diagonal[j].into()),
             Some(_) => (column_i[i].into(), column_j[j].into()),
         };
-        let curvature = own_i + own_j - 2.0 * column_i[j].into();
+        let curvature = self.v.pair_curvature::<T>([own_i, own_j], column_i[j].into());
         let t = update_pair(&mut self.v, i, j, slope, curvature);
         if t == 0.0 {
             return None;
