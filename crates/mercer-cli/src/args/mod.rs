@@ -9,7 +9,7 @@ pub use files::{Completions, Forget, Generate, Inspect, Merge, Models};
 pub use learn::{Compare, SemiSupervised, Train};
 pub use predict::{Decide, Evaluate, Explain, Predict, Sample};
 
-use crate::commands::{Bayes, Kernel};
+use crate::commands::{Bayes, Hyperplane, Kernel};
 use clap::{Args as Group, Parser, Subcommand};
 use mercer::data::Kind;
 use mercer_io::Format;
@@ -69,6 +69,7 @@ pub enum Command {
     Explain(Explain),
     Bayes(Bayes),
     Inspect(Inspect),
+    Hyperplane(Hyperplane),
     Kernel(Kernel),
     Models(Models),
     Merge(Merge),

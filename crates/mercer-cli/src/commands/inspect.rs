@@ -1,6 +1,6 @@
 //! `mercer inspect`: the contents of a model file.
 
-use super::unsupervised;
+use super::{inspect_svm, unsupervised};
 use crate::args::Inspect;
 use crate::failure::Result;
 use crate::input;
@@ -39,6 +39,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     print_target(&mut out, &model)?;
     print_columns(&mut out, &model)?;
     print_coefficients(&mut out, &model)?;
+    inspect_svm::print(&mut out, &model)?;
     if let Some(rule) = &model.decision {
         writeln!(out, "decision rule:")?;
         for line in super::decide::description(rule, &classes(&model)) {
@@ -90,6 +91,7 @@ fn description(model: &Trained) -> Value {
             "certificate": map.certificate,
         })),
         "certificate": model.fitted.certificate,
+        "support_vectors": inspect_svm::description(model),
         "summary": summary, "mergeable": model.stats.is_some(),
         "holds_training_rows": statistics_hold_rows(model) || model_holds_rows(model),
         "decision": model.decision,

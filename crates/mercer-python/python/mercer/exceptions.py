@@ -1,9 +1,11 @@
-"""Warnings of Mercer.
+"""Warnings of Mercer, and the error that carries a proof.
 
-Errors are Python's own: ValueError, TypeError, TimeoutError, MemoryError, OSError.
+All other errors are Python's own: ValueError, TypeError, TimeoutError, MemoryError, OSError.
 """
 
-__all__ = ["ApproximationErrorWarning", "TimeLimitWarning"]
+from ._mercer import NotSeparableError
+
+__all__ = ["ApproximationErrorWarning", "NotSeparableError", "TimeLimitWarning"]
 
 
 class ApproximationErrorWarning(UserWarning):
