@@ -171,6 +171,12 @@ pub trait AdditiveScores: Classifier {
     /// # Errors
     /// As [`Classifier::scores`].
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)>;
+
+    /// Whether differences of scores are log-odds. Those of a margin classifier are decision values, whose scale has no
+    /// meaning as a probability.
+    fn scores_are_log_odds(&self) -> bool {
+        true
+    }
 }
 
 /// A kernel expansion over stored training rows (the support vectors), so that a prediction is explained
