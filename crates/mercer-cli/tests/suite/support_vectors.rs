@@ -48,7 +48,8 @@ fn hard_margins_far_from_zero_are_found_and_witnesses_are_data() {
     let folder = Folder::new();
     folder.write("t.csv", "x,y\n1000000,a\n1000001,a\n1000002,b\n1000003,b\n");
     folder.write("mixed.csv", "x,y\n0,a\n2,a\n1,b\n3,b\n");
-    let hard = ["--target", "y", "--model", "svc", "--set", "kernel=linear", "--set", "margin=hard"];
+    let hard =
+        ["--target", "y", "--model", "svc", "--set", "kernel=linear", "--set", "margin=hard"];
     let train = |data: &'static str| {
         [&["train", data][..], &hard, &["--folds", "0", "--out", "m.mercer"]].concat()
     };
@@ -68,7 +69,8 @@ fn hard_margins_far_from_zero_are_found_and_witnesses_are_data() {
     let combinations = witness["witness"]["combinations"].as_array().unwrap();
     let point = |k: usize| -> f64 {
         let list = |name: &str| combinations[k][name].as_array().unwrap().clone();
-        let rows = list("rows").into_iter().map(|i| [0.0, 2.0, 1.0, 3.0][i.as_u64().unwrap() as usize]);
+        let rows =
+            list("rows").into_iter().map(|i| [0.0, 2.0, 1.0, 3.0][i.as_u64().unwrap() as usize]);
         rows.zip(list("weights")).map(|(x, w)| x * w.as_f64().unwrap()).sum()
     };
     assert_eq!(combinations[0]["class"], "a");
@@ -79,7 +81,8 @@ fn hard_margins_far_from_zero_are_found_and_witnesses_are_data() {
 fn two_hyperplanes_are_compared() {
     let folder = Folder::new();
     folder.write("p.csv", "x1,x2,y\n0,0,a\n1,1,a\n3,1,b\n1,3,b\n");
-    let both = ["hyperplane", "p.csv", "--target", "y", "--hyperplane=2,2,-6", "--hyperplane=1,2,-4"];
+    let both =
+        ["hyperplane", "p.csv", "--target", "y", "--hyperplane=2,2,-6", "--hyperplane=1,2,-4"];
 
     let printed = folder.output(&both);
     let json = folder.json(&[&both[..], &["--json"]].concat());
@@ -114,7 +117,10 @@ fn explanations_name_what_decided() {
     let train = ["train", "xor.csv", "--target", "y", "--model", "svc", "--set", "kernel=linear"];
     folder.output(&[&train[..], &["--folds", "0", "--out", "m.mercer"]].concat());
     let printed = folder.output(&["explain", "m.mercer", "xor.csv"]);
-    assert!(printed.contains("= 0") && !printed.contains("e-") && !printed.contains("+-"), "{printed}");
+    assert!(
+        printed.contains("= 0") && !printed.contains("e-") && !printed.contains("+-"),
+        "{printed}"
+    );
     let printed = folder.output(&["inspect", "m.mercer"]);
     assert!(printed.contains("none, w = 0") && printed.contains("has no margin"), "{printed}");
 }

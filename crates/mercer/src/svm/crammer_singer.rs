@@ -142,6 +142,7 @@ impl From<CrammerSingerSolution> for DualSolution {
                 violation: solution.violation,
                 squared_norm: (solution.primal + solution.dual).abs(),
                 rounding: 0.0,
+                negligible: 0.0,
             },
             stagnated: false,
             min_curvature: 0.0,

@@ -24,7 +24,12 @@ pub(super) struct DualityGap {
     pub squared_norm: f64,
     /// An estimate of the rounding error of `βᵀKβ` and with it of both objectives.
     pub rounding: f64,
+    /// Objectives below it count as zero: without a linear term the optimum can be zero, and no gap is small beside it.
+    pub negligible: f64,
 }
+
+/// Objectives of a problem without a linear term that are zero, as a fraction of `‖β‖₁² mean K(x, x)`.
+const NEGLIGIBLE: f64 = 1e-6;
 
 /// Rounding errors of an objective below this fraction of it are not worth a note.
 pub(super) const MAX_ROUNDING: f64 = 1e-6;
@@ -37,7 +42,8 @@ impl DualityGap {
 
     /// The larger objective.
     fn size(&self) -> f64 {
-        self.primal.abs().max(self.dual.abs()).max(f64::MIN_POSITIVE)
+        let size = self.primal.abs().max(self.dual.abs());
+        size.max(self.negligible).max(f64::MIN_POSITIVE)
     }
 
     /// Whether rounding in the kernel values is visible in the objectives.
@@ -97,6 +103,7 @@ pub(super) fn measure(
     let squares: f64 = beta.iter().map(|b| b * b).sum();
     let gap = DualityGap {
         squared_norm: quadratic,
+        negligible: negligible(rows, qp, beta),
         // Errors of single kernel values are independent: their squares add up.
         rounding: squares * rows.value_rounding(),
         primal: 0.5 * quadratic + losses + intercepts[0] * sums[0] + intercepts[1] * sums[1],
@@ -104,6 +111,16 @@ pub(super) fn measure(
         violation: extremes.iter().map(|(max_up, min_low)| max_up - min_low).fold(0.0, f64::max),
     };
     (gap.with_rounding(), f)
+}
+
+/// The size below which the objectives of a problem without a linear term are zero.
+fn negligible(rows: &KernelRows<f64>, qp: &BoxQp<'_>, beta: &[f64]) -> f64 {
+    if qp.linear.iter().any(|z| *z != 0.0) {
+        return 0.0;
+    }
+    let diagonal = rows.diagonal();
+    let mean = diagonal.iter().map(|k| k.abs()).sum::<f64>() / diagonal.len().max(1) as f64;
+    NEGLIGIBLE * mean * beta.iter().map(|b| b.abs()).sum::<f64>().powi(2)
 }
 
 /// The largest `t r − ε|t|` with `lower ≤ t ≤ upper`, where zero lies between the bounds.

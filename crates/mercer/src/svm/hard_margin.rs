@@ -135,6 +135,7 @@ impl ClosestPoints {
                 violation: scale * solution.gap.violation,
                 squared_norm: scale * scale * hulls.square,
                 rounding: 0.0,
+                negligible: 0.0,
             },
         }
     }

@@ -178,7 +178,7 @@ impl NuSvc {
             what: format!("the margin ρ of `{}` and `{}` at nu = {}", name(a), name(b), self.nu),
             value: 0.0,
             expected: "above 0, but convex combinations of both classes coincide in the feature space; \
-                       decrease `nu`, choose another kernel, or check that the columns are not constant"
+                       increase `nu`, choose another kernel, or check that the columns are not constant"
                 .into(),
         }
     }

@@ -145,9 +145,7 @@ impl Svc {
         Err(Error::Parameter {
             name: "C".into(),
             found: "inf".into(),
-            expected:
-                "a finite number above 0; for a margin without violations set `margin` to `hard`"
-                    .into(),
+            expected: "float > 0, and finite; for a hard margin set `margin` to `hard`".into(),
         })
     }
 

@@ -152,8 +152,8 @@ class SupportVectors(Estimator):
         (one-vs-one), or one per class with ``None`` for the rest (one-vs-rest). It is infinite if
         ``w`` is zero."""
         observed = [c for c, n in zip(self.classes_, self.n_support_, strict=True) if n > 0]
-        pairs = list(itertools.combinations(observed, 2))
-        if len(pairs) != len(self.margins_):
+        pairs: list[tuple[Any, Any]] = list(itertools.combinations(observed, 2))
+        if len(self.classes_) > 2 and self.get_params()["multiclass"] == "ovr":
             pairs = [(c, None) for c in observed]
         return dict(zip(pairs, self.margins_.tolist(), strict=True))
 
