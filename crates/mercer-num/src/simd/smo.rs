@@ -40,7 +40,7 @@ impl WorkingSetScan {
 
 /// Smaller curvatures are replaced by this value (`τ` in LIBSVM), so that a step along a flat direction is finite
 /// and ends at a bound.
-pub const MIN_CURVATURE: f64 = 1e-36;
+pub const MIN_CURVATURE: f64 = 1e-12;
 
 macro_rules! smo_loops {
     ($T:ty, $update:ident, $second:ident, $add:ident, $dot:ident, $sparse:ident) => {

@@ -284,7 +284,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
         self.cache.touch(i as u32);
         let v = &self.v;
         let column_i = self.cache.column(i as u32);
-        let j = group.start
+        let second = group.start
             + T::select_second(
                 &v.gradient[group.clone()],
                 &v.down[group.clone()],
@@ -293,6 +293,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
                 self.diagonal[i],
                 scans[g].max_up,
             )?;
+        let j = v.other_than(i, second);
         if !self.cache.contains(j as u32) {
             let block = self.columns_to_compute(&[i as u32, j as u32], &scans);
             self.fetch(&block);

@@ -95,6 +95,18 @@ impl Variables {
         curvature
     }
 
+    /// The second variable of a working pair: `j`, or the most violating one if `j` is the first variable itself.
+    /// Rounding can leave a variable a violation against itself, whose curvature is zero, so that its gain seems large
+    /// beside those of a kernel with huge values.
+    pub fn other_than(&self, i: usize, j: usize) -> usize {
+        if i != j {
+            return j;
+        }
+        let group = if i < self.split { 0..self.split } else { self.split..self.beta.len() };
+        let low = |k: usize| self.down[k] - self.gradient[k];
+        group.fold(i, |best, k| if low(k) < low(best) { k } else { best })
+    }
+
     pub fn groups(&self) -> [Range<usize>; 2] {
         [0..self.split, self.split..self.beta.len()]
     }
@@ -191,7 +203,7 @@ pub(crate) fn optimize_pairs<T: Float>(
         ) else {
             return run();
         };
-        let j = group.start + j;
+        let j = v.other_than(i, group.start + j);
         let slope = pair_violation(v, j, scans[g].max_up);
         let own: [f64; 2] = [i, j].map(|i| k[i * n + i].into());
         let curvature = v.pair_curvature::<T>(own, column_i[j].into());
