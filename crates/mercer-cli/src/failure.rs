@@ -11,6 +11,8 @@ pub enum Failure {
     Usage(String),
     /// The data is invalid: exit code 3.
     Data(String),
+    /// No hyperplane separates two classes, with the witness as JSON: exit code 3.
+    NotSeparable(String, serde_json::Value),
     /// The model file is invalid: exit code 4.
     Model(String),
     /// Memory, time or disk: exit code 5.
@@ -32,7 +34,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
-            Failure::Data(_) => 3,
+            Failure::Data(_) | Failure::NotSeparable(..) => 3,
             Failure::Model(_) => 4,
             Failure::Resources(_) => 5,
             Failure::NotConverged(_) => 6,
@@ -56,6 +58,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Usage(why)
             | Failure::Data(why)
+            | Failure::NotSeparable(why, _)
             | Failure::Model(why)
             | Failure::Resources(why)
             | Failure::NotConverged(why) => f.write_str(why),
@@ -79,6 +82,17 @@ impl From<Error> for Failure {
             | Error::UnknownEstimator { .. }
             | Error::Unable { .. } => Failure::Usage(why),
             Error::File(_) => Failure::Model(why),
+            Error::NotSeparable { first, second, witness, distance, spread } => {
+                let combination = |class: &str, rows: &[(usize, f64)]| {
+                    let (rows, weights): (Vec<usize>, Vec<f64>) = rows.iter().copied().unzip();
+                    serde_json::json!({"class": class, "rows": rows, "weights": weights})
+                };
+                let witness = serde_json::json!({
+                    "combinations": [combination(&first, &witness[0]), combination(&second, &witness[1])],
+                    "distance": distance, "spread": spread,
+                });
+                Failure::NotSeparable(why, witness)
+            }
             Error::Memory { .. } | Error::System { .. } => Failure::Resources(why),
             Error::Stopped => Failure::Resources(format!("{why}; raise --time-limit")),
             _ => Failure::Data(why),

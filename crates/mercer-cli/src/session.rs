@@ -6,6 +6,7 @@ use anstream::{eprintln, stderr};
 use indicatif::{ProgressBar, ProgressStyle};
 use mercer::model::Monitor;
 use serde::Serialize;
+use serde_json::json;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -76,6 +77,10 @@ impl Session {
     /// Prints the error of a failed run.
     pub fn fail(&self, failure: &Failure) {
         eprintln!("\x1b[1;31merror:\x1b[0m {failure}");
+        if let (true, Failure::NotSeparable(message, witness)) = (self.json, failure) {
+            // Nothing is left to do if standard output is closed.
+            self.print_json(&json!({"error": message, "witness": witness})).ok();
+        }
     }
 
     /// A result as JSON on standard output.

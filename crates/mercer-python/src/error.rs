@@ -1,8 +1,47 @@
 //! The Python exceptions of the errors of the core.
 
 use mercer::Error;
-use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyTimeoutError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3::{PyErr, create_exception};
+
+create_exception!(
+    mercer.exceptions,
+    NotSeparableError,
+    PyValueError,
+    "No hyperplane separates two classes. ``witness`` is the proof: convex combinations of both that coincide."
+);
+
+/// The exception with its witness: the classes, for each the indices of rows and their weights, and the distance of
+/// the two convex combinations.
+fn not_separable(
+    message: String,
+    classes: [String; 2],
+    witness: &[Vec<(usize, f64)>; 2],
+    distance: f64,
+    spread: f64,
+) -> PyErr {
+    Python::attach(|py| {
+        let error = NotSeparableError::new_err(message);
+        let fill = || -> PyResult<()> {
+            let fields = PyDict::new(py);
+            let [first, second] = witness;
+            let rows = |part: &[(usize, f64)]| part.iter().map(|(row, _)| *row).collect::<Vec<_>>();
+            let weights = |part: &[(usize, f64)]| part.iter().map(|(_, w)| *w).collect::<Vec<_>>();
+            fields.set_item("classes", classes)?;
+            fields.set_item("rows", (rows(first), rows(second)))?;
+            fields.set_item("weights", (weights(first), weights(second)))?;
+            fields.set_item("distance", distance)?;
+            fields.set_item("spread", spread)?;
+            error.value(py).setattr("witness", fields)
+        };
+        match fill() {
+            Ok(()) => error,
+            Err(other) => other,
+        }
+    })
+}
 
 /// The exception of an error: `ValueError` for invalid input, and the matching class for limits, files and
 /// unsupported operations.
@@ -13,6 +52,9 @@ pub fn raised(error: Error) -> PyErr {
         Error::Stopped => PyTimeoutError::new_err(message),
         Error::System { .. } => PyOSError::new_err(message),
         Error::Unable { .. } => PyTypeError::new_err(message),
+        Error::NotSeparable { first, second, witness, distance, spread } => {
+            not_separable(message, [first, second], &witness, distance, spread)
+        }
         // scikit-learn's estimator checks expect this phrase.
         Error::NotACount { value, .. } if value < 0.0 => {
             PyValueError::new_err(format!("Negative values in data: {message}"))

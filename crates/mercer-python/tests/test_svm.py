@@ -11,9 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
+import mercer.exceptions
 from mercer.decomposition import KernelPCA
 from mercer.kernel_ridge import KernelRidge
-from mercer.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from mercer.svm import SVC, SVR, Hyperplane, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 
 @pytest.mark.parametrize(
@@ -323,3 +324,118 @@ def test_classification_is_explained_by_support_vectors(multiclass):
     explanation = two.explain(X[3])
     assert explanation.sum == pytest.approx(-two.decision_function(X[3:4])[0], rel=1e-5)
     assert OneClassSVM().fit(X).explain(X[0]).to_dict()["between"] is None
+
+
+def test_indefinite_kernels_have_no_duality_gap():
+    X, y = load_iris(return_X_y=True)
+    certificate = SVC(kernel="precomputed").fit(-X @ X.T, y).certificate_
+    assert certificate["duality_gap"] is None and certificate["dual"] is None
+    assert not certificate["converged"] and certificate["status"] == "stationary"
+    assert "not positive semi-definite (smallest eigenvalue -" in certificate["text"]
+
+
+def test_certificates_far_from_zero_are_those_of_centered_rows():
+    for seed in range(6):
+        r = np.random.default_rng(seed)
+        X = np.round(r.normal(size=(40, 3)) * 3e3)
+        X[20:] = X[:20]
+        y = r.integers(0, 2, 40)
+        far, near = (
+            SVC(C=23, gamma=1 / 3, tol=1e-8).fit(x, y).certificate_ for x in (X + 2e8, X)
+        )
+        assert far["objective"] == pytest.approx(near["objective"], rel=1e-7)
+        assert far["dual"] <= near["objective"] * (1 + 1e-9)
+
+
+def test_not_separable_has_a_witness():
+    X = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]) + 1e5
+    y = ["a", "a", "b", "b"]
+    with pytest.raises(mercer.exceptions.NotSeparableError) as caught:
+        SVC(kernel="linear", margin="hard").fit(X, y)
+    witness = caught.value.witness
+    assert witness["classes"] == ["a", "b"]
+    points = [
+        np.average(X[rows], axis=0, weights=weights)
+        for rows, weights in zip(witness["rows"], witness["weights"], strict=True)
+    ]
+    np.testing.assert_allclose(*points, rtol=1e-9)
+    assert witness["distance"] < 1e-6 * witness["spread"]
+    with pytest.raises(ValueError, match="hard"):
+        SVC(C=np.inf).fit(X, y)
+
+
+def test_sample_weights_enter_neither_gamma_nor_balanced_class_weights():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:], y[50:]
+    weights = np.random.default_rng(0).uniform(0.2, 3, len(y)) * np.where(y == 2, 2, 1)
+    for params in [{}, {"class_weight": "balanced"}, {"class_weight": "balanced", "gamma": 0.3}]:
+        ours = SVC(tol=1e-9, **params).fit(X, y, sample_weight=weights)
+        reference = theirs.SVC(tol=1e-9, **params).fit(X, y, sample_weight=weights)
+        np.testing.assert_allclose(
+            ours.decision_function(X), reference.decision_function(X), atol=1e-4
+        )
+    ours = SVR(tol=1e-9).fit(X, y, sample_weight=weights)
+    reference = theirs.SVR(tol=1e-9).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(ours.predict(X), reference.predict(X), atol=1e-5)
+
+
+def test_a_margin_classifier_is_explained_by_its_decision_value():
+    X, y = load_iris(return_X_y=True)
+    model = LinearSVC().fit(X[:100], y[:100])
+    for row in (X[3], X[70]):
+        explanation = model.explain(row)
+        total = sum(value for _, value in explanation.ranked_contributions())
+        assert total == pytest.approx(abs(model.decision_function([row])[0]))
+        assert explanation.measure == "decision value" and "log-odds" not in str(explanation)
+    calibrated = SVC(probability=True).fit(X, y)
+    explanation = calibrated.explain(X[70])
+    assert explanation.decision["by"] == "calibrated probabilities"
+    best = np.sort(calibrated.predict_proba(X[70:71])[0])[::-1]
+    np.testing.assert_allclose(explanation.decision["values"], best[:2], rtol=1e-9)
+    assert SVC().fit(X, y).explain(X[70]).decision["by"] == "votes"
+
+
+def test_kernel_check_has_the_findings_of_the_command():
+    X, _ = load_iris(return_X_y=True)
+    good = mercer.kernel_check(X)
+    assert good["positive"] and good["witness"] is None and good["duplicates"] == 1
+    bad = mercer.kernel_check(X, "sigmoid", gamma=1.0)
+    assert bad["duplicates"] == 1 and bad["indistinguishable"] > 1000
+    negated = mercer.kernel_check(-X @ X.T, "precomputed")
+    assert not negated["positive"] and len(negated["witness"]) == len(X)
+    with pytest.raises(ValueError, match="gamma"):
+        mercer.kernel_check(X, gamma="wide")
+
+
+def test_hyperplanes():
+    X = np.array([[0.0, 0], [1, 1], [3, 1], [1, 3]])
+    y = [0, 0, 1, 1]
+    first, second = Hyperplane([2, 2], -6), Hyperplane([1, 2], -4)
+    np.testing.assert_allclose(first.signed_distance(X), (2 * X.sum(axis=1) - 6) / np.sqrt(8))
+    separation = first.separation(X, y)
+    assert separation["width"] == pytest.approx(2 / np.sqrt(2))
+    assert separation["nearest"] == [1, 2, 3] and separation["misclassified"] == []
+    assert repr(separation["canonical"]) == "Hyperplane([1, 1], -3.0)"
+    assert first.margin(X) == pytest.approx(np.sqrt(0.5))
+    assert first.is_better_than(second, X, y) and not second.is_better_than(first, X, y)
+    fitted = SVC(kernel="linear", margin="hard").fit(X, y)
+    own = Hyperplane(fitted.coef_, fitted.intercept_[0]).separation(X, y)
+    assert own["margin"] == pytest.approx(fitted.margins_[0])
+    with pytest.raises(ValueError, match="w = 0"):
+        Hyperplane([0, 0], 1)
+
+
+def test_margins_by_class():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = SVC(kernel="linear").fit(X, names)
+    margins = model.class_margins()
+    assert list(margins) == [
+        ("setosa", "versicolor"),
+        ("setosa", "virginica"),
+        ("versicolor", "virginica"),
+    ]
+    np.testing.assert_allclose(list(margins.values()), 1 / np.linalg.norm(model.coef_, axis=1))
+    rest = SVC(kernel="linear", multiclass="ovr").fit(X, names).class_margins()
+    assert list(rest) == [(name, None) for name in model.classes_]
+    assert not hasattr(SVR().fit(X, y), "class_margins")

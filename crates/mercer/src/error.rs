@@ -32,10 +32,11 @@ pub enum Error {
     /// No hyperplane separates two classes.
     #[error(
         "the classes `{first}` and `{second}` are not linearly separable in the feature space of the kernel: {} of \
-         `{first}` coincides with {} of `{second}` (distance {distance:.1e}); set `margin` to `soft`, or choose \
-         another kernel",
+         `{first}` coincides with {} of `{second}` (distance {distance:.1e}, {} of the spread of the rows); set \
+         `margin` to `soft`, or choose another kernel",
         mixture(&witness[0]),
-        mixture(&witness[1])
+        mixture(&witness[1]),
+        fraction(*distance, *spread)
     )]
     NotSeparable {
         /// The first class.
@@ -44,8 +45,27 @@ pub enum Error {
         second: String,
         /// A convex combination of rows of each class, as pairs of row and coefficient: the two coincide.
         witness: [Vec<(usize, f64)>; 2],
-        /// The distance of the two combinations.
+        /// The distance of the two combinations, computed from the rows.
         distance: f64,
+        /// The largest distance of a row from the first one, in the feature space.
+        spread: f64,
+    },
+    /// Neither a separating hyperplane of two classes nor a witness against one was found.
+    #[error(
+        "whether a hyperplane separates the classes `{first}` and `{second}` could not be decided: the closest convex \
+         combinations found have the distance {distance:.1e}, {} of the spread of the rows, and kernel values are not \
+         accurate enough to do better; center and standardize the columns, raise `max_iter`, or set `margin` to `soft`",
+        fraction(*distance, *spread)
+    )]
+    Undecided {
+        /// The first class.
+        first: String,
+        /// The second class.
+        second: String,
+        /// The distance of the closest convex combinations found.
+        distance: f64,
+        /// The largest distance of a row from the first one, in the feature space.
+        spread: f64,
     },
     /// The number of columns is wrong.
     #[error("found {found} columns, expected {expected}")]
@@ -400,6 +420,11 @@ fn missing(value: f64) -> &'static str {
     } else {
         "; drop the row or clip the value"
     }
+}
+
+/// A distance as a fraction of the spread of the rows.
+fn fraction(distance: f64, spread: f64) -> String {
+    if spread > 0.0 { format!("{:.1e}", distance / spread) } else { "all".into() }
 }
 
 /// A convex combination of rows, counted from one; if it has many rows, those of the largest coefficients.

@@ -11,7 +11,7 @@ pub use learn::{Compare, SemiSupervised, Train};
 pub use plot::{Plot, PlotKind};
 pub use predict::{Decide, Evaluate, Explain, Predict, Sample};
 
-use crate::commands::{Bayes, Kernel};
+use crate::commands::{Bayes, Hyperplane, Kernel};
 use clap::{Args as Group, Parser, Subcommand};
 use mercer::data::Kind;
 use mercer_io::Format;
@@ -75,6 +75,7 @@ pub enum Command {
     Bayes(Bayes),
     Inspect(Inspect),
     Plot(Plot),
+    Hyperplane(Hyperplane),
     Kernel(Kernel),
     Models(Models),
     Merge(Merge),

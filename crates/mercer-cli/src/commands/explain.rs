@@ -137,7 +137,7 @@ fn explain_by_scores(
     let mut features = 0..;
     explained.terms.retain(|_| features.next().is_none_or(|j| !row.is_absent_term(j)));
     if let Some(path) = html {
-        let log_odds = explained.terms.iter().map(|term| term.log_odds).collect();
+        let log_odds = explained.terms.iter().map(|term| term.contribution).collect();
         write_page(path, &html::Highlighted::of_scores(&explained), log_odds, row, session)?;
     }
     if session.json {

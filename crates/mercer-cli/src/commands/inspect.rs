@@ -1,6 +1,6 @@
 //! `mercer inspect`: the contents of a model file.
 
-use super::unsupervised;
+use super::{inspect_svm, unsupervised};
 use crate::args::Inspect;
 use crate::failure::Result;
 use crate::input;
@@ -47,6 +47,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     if let Some(counts) = parameter_counts(&model) {
         writeln!(out, "{}", wrap(&counts, 2))?;
     }
+    inspect_svm::print(&mut out, &model)?;
     if let Some(rule) = &model.decision {
         writeln!(out, "decision rule:")?;
         for line in super::decide::description(rule, &classes(&model)) {
@@ -101,6 +102,7 @@ fn description(model: &Trained) -> Value {
         "certificate": model.fitted.certificate,
         "n_parameters": factorized.and_then(|m| m.n_parameters()),
         "n_joint_parameters": factorized.and_then(|m| m.n_joint_parameters()),
+        "support_vectors": inspect_svm::description(model),
         "summary": summary, "linear_functions": LinearFunctions::of(model),
         "posterior": Posterior::of(model), "projection": Projection::of(model), "mergeable": model.stats.is_some(),
         "holds_training_rows": statistics_hold_rows(model) || model_holds_rows(model),

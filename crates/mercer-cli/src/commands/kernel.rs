@@ -170,6 +170,13 @@ fn show(report: &KernelReport) -> Result<()> {
     if report.duplicates > 0 {
         writeln!(out, "duplicates     {} pairs of rows are equal", report.duplicates)?;
     }
+    if report.indistinguishable > 0 {
+        writeln!(
+            out,
+            "saturation     {} pairs of different rows have the kernel values of equal rows",
+            report.indistinguishable
+        )?;
+    }
     if report.median_distance > 0.0 {
         writeln!(
             out,

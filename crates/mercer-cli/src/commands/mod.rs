@@ -10,7 +10,9 @@ mod evaluate;
 mod explain;
 mod forget;
 mod generate;
+mod hyperplane;
 mod inspect;
+mod inspect_svm;
 mod kernel;
 mod merge;
 mod models;
@@ -23,6 +25,7 @@ mod unsupervised;
 pub use bayes::Bayes;
 pub use compare::Compared;
 pub use decision_options::DecisionOptions;
+pub use hyperplane::Hyperplane;
 pub use kernel::Kernel;
 
 use crate::args::Command;
@@ -41,6 +44,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Explain(args) => explain::run(args, session),
         Command::Inspect(args) => inspect::run(args, session),
         Command::Models(args) => models::run(args, session),
+        Command::Hyperplane(args) => hyperplane::run(args, session),
         Command::Kernel(args) => kernel::run(args, session),
         Command::Plot(args) => plot::run(args, session),
         Command::Merge(args) => merge::run(args, session),

@@ -3,7 +3,8 @@
 use super::terminal::{align_right, table};
 use crate::failure::Result;
 use mercer::explain::{
-    Explanation, Factor, ScoreExplanation, SupportExplanation, TermExplanation, short,
+    DecidedBy, Explanation, Factor, ScoreExplanation, ScoreMeasure, SupportExplanation,
+    TermExplanation, short,
 };
 use std::io::{self, Write};
 
@@ -165,30 +166,39 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
              terms of the columns lead from there to this row."
         )?;
     }
-    // The scores of a model without probabilities are not log-odds.
-    let (heading, measure) = match e.posterior.is_empty() {
-        true => ("Scores", "score"),
-        false => ("Log-odds", "log-odds"),
+    let highest = (0..names.len()).fold(0, |a, c| if e.scores[c] > e.scores[a] { c } else { a });
+    if highest != e.winner && e.measure == ScoreMeasure::DecisionValue {
+        let (first, other) = (&names[e.winner], &names[highest]);
+        writeln!(
+            out,
+            "\nThe calibrated probabilities decide for {first}; {other} has the highest decision value."
+        )?;
+    }
+    let (heading, measure) = match e.measure {
+        // The scores of a model without probabilities are not log-odds.
+        ScoreMeasure::LogOdds if e.posterior.is_empty() => ("Scores", "score"),
+        ScoreMeasure::LogOdds => ("Log-odds", "log-odds"),
+        ScoreMeasure::DecisionValue => ("Decision value", "w·x + b"),
     };
     writeln!(out, "\n{heading}, {} against {}:", names[e.winner], names[e.runner_up])?;
     let mut rows = table(&["", measure, ""]);
     align_right(&mut rows, &[1]);
-    let intercept = e.intercept_log_odds();
+    let intercept = e.intercept_contribution();
     rows.add_row(["intercept".to_owned(), format!("{intercept:+.3}"), bar(intercept)]);
     let ranked = e.ranked_contributions();
     for term in ranked.iter().take(MAX_FEATURES) {
         rows.add_row([
             format!("{} = {}", term.column, short(term.value)),
-            format!("{:+.3}", term.log_odds),
-            bar(term.log_odds),
+            format!("{:+.3}", term.contribution),
+            bar(term.contribution),
         ]);
     }
-    let rest: f64 = ranked.iter().skip(MAX_FEATURES).map(|term| term.log_odds).sum();
+    let rest: f64 = ranked.iter().skip(MAX_FEATURES).map(|term| term.contribution).sum();
     if ranked.len() > MAX_FEATURES {
         let name = format!("{} smaller terms", ranked.len() - MAX_FEATURES);
         rows.add_row([name, format!("{rest:+.3}"), String::new()]);
     }
-    let total: f64 = intercept + ranked.iter().map(|term| term.log_odds).sum::<f64>();
+    let total = e.total();
     rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
     writeln!(out, "{rows}")?;
     Ok(())
@@ -200,7 +210,11 @@ pub fn supports(e: &SupportExplanation, target: Option<&str>, detects: bool) -> 
     let sum = format!("Σ β K(z, x) + b = {}", short(e.sum));
     match &e.between {
         Some([first, second]) => {
-            writeln!(out, "Class {first}\n\n{first} against {second}: f(x) = {sum}")?;
+            writeln!(out, "Class {first}{}", decided(e, &second.to_string()))?;
+            writeln!(out, "\n{first} against {second}: f(x) = {sum}")?;
+            if e.sum < 0.0 {
+                writeln!(out, "f(x) < 0 is in favor of {second}, but it does not decide alone")?;
+            }
         }
         None if detects => {
             let answer = if e.sum >= 0.0 { "Inlier" } else { "Outlier" };
@@ -238,6 +252,22 @@ pub fn supports(e: &SupportExplanation, target: Option<&str>, detects: bool) -> 
     last("sum".to_owned(), e.sum);
     writeln!(out, "{rows}")?;
     Ok(())
+}
+
+/// What the predicted class was chosen by, with its value and that of the runner-up.
+fn decided(e: &SupportExplanation, second: &str) -> String {
+    let Some(decision) = &e.decision else { return String::new() };
+    let [own, other] = decision.values.map(short);
+    match decision.by {
+        DecidedBy::Probabilities => {
+            format!(": P = {own}, P({second}) = {other} by calibrated probabilities")
+        }
+        DecidedBy::Votes => format!(": {own} votes, {second} has {other}"),
+        DecidedBy::DecisionValues if e.sum == 0.0 => {
+            format!(": a tie with {second}, which class order decides")
+        }
+        DecidedBy::DecisionValues => " by the decision value".into(),
+    }
 }
 
 /// The factors with the largest log-odds, in the order of the columns.

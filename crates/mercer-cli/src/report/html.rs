@@ -103,9 +103,9 @@ impl Highlighted {
             has_probabilities,
             winner: explanation.winner,
             runner_up: explanation.runner_up,
-            start: ("intercept", explanation.intercept_log_odds()),
+            start: ("intercept", explanation.intercept_contribution()),
             contributions: ranked
-                .map(|term| (term.column.clone(), Some(short(term.value)), term.log_odds))
+                .map(|term| (term.column.clone(), Some(short(term.value)), term.contribution))
                 .collect(),
         }
     }

@@ -15,12 +15,14 @@ from types import ModuleType
 
 from ._mercer import __version__, catalog, get_threads, set_threads
 from .base import load
+from .kernel import kernel_check
 from .limits import memory_limit, time_limit
 
 __all__ = [
     "__version__",
     "catalog",
     "get_threads",
+    "kernel_check",
     "load",
     "memory_limit",
     "set_threads",

@@ -233,6 +233,19 @@ def two_normals_error(
     prior: float, means: tuple[float, float], variances: tuple[float, float]
 ) -> float: ...
 
+class NotSeparableError(ValueError):
+    witness: dict[str, Any]
+
+def kernel_check(x: Any, kernel: str, gamma: str, coef0: float, degree: int) -> dict[str, Any]: ...
+def hyperplane_distances(weights: list[float], intercept: float, x: Any) -> NDArray[np.float64]: ...
+def hyperplane_norm(weights: list[float], intercept: float) -> float: ...
+def hyperplane_canonical(
+    weights: list[float], intercept: float, x: Any
+) -> tuple[list[float], float]: ...
+def hyperplane_separation(
+    weights: list[float], intercept: float, x: Any, is_positive: list[bool]
+) -> dict[str, Any]: ...
+
 # The row offsets, column indices and values of a document-term matrix.
 Counts = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 

@@ -1,9 +1,16 @@
-"""Warnings of Mercer.
+"""Warnings of Mercer, and the error that carries a proof.
 
-Errors are Python's own: ValueError, TypeError, TimeoutError, MemoryError, OSError.
+All other errors are Python's own: ValueError, TypeError, TimeoutError, MemoryError, OSError.
 """
 
-__all__ = ["ApproximationErrorWarning", "TimeLimitWarning", "ZeroLikelihoodWarning"]
+from ._mercer import NotSeparableError
+
+__all__ = [
+    "ApproximationErrorWarning",
+    "NotSeparableError",
+    "TimeLimitWarning",
+    "ZeroLikelihoodWarning",
+]
 
 
 class ApproximationErrorWarning(UserWarning):

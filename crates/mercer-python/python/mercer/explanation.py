@@ -128,8 +128,11 @@ class ScoreExplanation:
         The row whose scores are the intercepts, if the terms are integrated gradients from there (the
         mean training row of a neural network); empty otherwise.
     terms : list of dict
-        One entry per column: ``column``, ``value``, ``terms`` (one per class), and ``log_odds``, its
-        contribution to the log-odds of the winner against the runner-up.
+        One entry per column: ``column``, ``value``, ``terms`` (one per class), and ``contribution``
+        to ``measure`` of the winner against the runner-up.
+    measure : str
+        ``"log-odds"``, or ``"decision value"`` for a margin classifier. The contributions of two
+        classes that share one decision function sum to its value.
     distances : ndarray
         Squared Mahalanobis distances to the class means; empty if the model has none.
     scores : ndarray
@@ -146,6 +149,7 @@ class ScoreExplanation:
         self.distances: np.ndarray = parts.get("distances", np.empty(0))
         self.scores: np.ndarray = parts["scores"]
         self.posterior: np.ndarray = parts.get("posterior", np.empty(0))
+        self.measure: str = parts["measure"]
         self._winner: int = parts["winner"]
         self._runner_up: int = parts["runner_up"]
 
@@ -160,10 +164,10 @@ class ScoreExplanation:
         return self.classes[self._runner_up]
 
     def ranked_contributions(self) -> list[tuple[str, float]]:
-        """Contributions to the log-odds of the winner against the runner-up: that of the intercept,
+        """Contributions to ``measure`` of the winner against the runner-up: that of the intercept,
         then those of the columns, the largest in magnitude first."""
-        intercept = _difference(self.intercepts, self._winner, self._runner_up)
-        contributions = [(t["column"], t["log_odds"]) for t in self.terms]
+        intercept = self._between(self.intercepts)
+        contributions = [(t["column"], t["contribution"]) for t in self.terms]
         return [("intercept", intercept), *sorted(contributions, key=lambda pair: -abs(pair[1]))]
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,10 +180,16 @@ class ScoreExplanation:
             "distances": self.distances.tolist(),
             "scores": self.scores.tolist(),
             "posterior": self.posterior.tolist(),
+            "measure": self.measure,
             "winner": self.classes.tolist()[self._winner],
             "runner_up": self.classes.tolist()[self._runner_up],
             "contributions": [list(pair) for pair in self.ranked_contributions()],
         }
+
+    def _between(self, scores: np.ndarray) -> float:
+        if self.measure == "decision value" and len(scores) == 2:
+            return float(scores[self._winner])
+        return _difference(scores, self._winner, self._runner_up)
 
     def __repr__(self) -> str:
         if not len(self.posterior):
@@ -189,11 +199,12 @@ class ScoreExplanation:
 
     def __str__(self) -> str:
         blocks = [self._class_block(c) for c in range(len(self.classes))]
-        total = _difference(self.scores, self._winner, self._runner_up)
+        total = self._between(self.scores)
         contributions = [
             (name, _signed(odds)) for name, odds in [*self.ranked_contributions(), ("total", total)]
         ]
-        blocks.append(_block(f"log-odds of {self.winner} against {self.runner_up}", contributions))
+        title = f"{self.measure} of {self.winner} against {self.runner_up}"
+        blocks.append(_block(title, contributions))
         return "\n\n".join(blocks)
 
     def _class_block(self, c: int) -> str:
@@ -269,10 +280,15 @@ class SupportExplanation:
     Attributes
     ----------
     sum : float
-        ``f(x)``, the intercept plus all terms: the prediction of a regression, or the decision value,
-        which is positive for the predicted class.
+        ``f(x)``, the intercept plus all terms: the prediction of a regression, or the decision value
+        between the predicted class and the runner-up. It is positive for the predicted class unless
+        votes or calibrated probabilities decide otherwise, see ``decision``.
     between : list or None
         For a classifier, the predicted class and the runner-up.
+    decision : dict or None
+        For a classifier, ``by``, what the class was chosen by (``"calibrated probabilities"``,
+        ``"votes"`` or ``"decision values"``), and ``values``, those of the predicted class and of the
+        runner-up.
     kernel : str
         The kernel as a formula.
     intercept : float
@@ -292,6 +308,7 @@ class SupportExplanation:
         self.between: list[Any] | None = between and [
             next(iter(label.values())) for label in between
         ]
+        self.decision: dict[str, Any] | None = parts.get("decision")
         self.kernel: str = parts["kernel"]
         self.intercept: float = parts["intercept"]
         self.support_vectors: list[dict[str, Any]] = parts["support_vectors"]
@@ -305,6 +322,8 @@ class SupportExplanation:
         return {
             "sum": self.sum,
             "between": self.between,
+            "decision": self.decision
+            and {"by": self.decision["by"], "values": list(self.decision["values"])},
             "kernel": self.kernel,
             "intercept": self.intercept,
             "support_vectors": self.support_vectors,
@@ -334,7 +353,11 @@ class SupportExplanation:
     def _head(self) -> str:
         if self.between is None:
             return f"f(x) = {_short(self.sum)}"
-        return f"{self.between[0]} against {self.between[1]}: f(x) = {_short(self.sum)}"
+        head = f"{self.between[0]} against {self.between[1]}: f(x) = {_short(self.sum)}"
+        if self.decision is None:
+            return head
+        own, other = (_short(value) for value in self.decision["values"])
+        return f"{head}, decided by {self.decision['by']} ({own} against {other})"
 
 
 def _block(title: str, lines: list[tuple[str, str]]) -> str:
@@ -353,7 +376,8 @@ def _short(x: float) -> str:
 
 
 def _signed(x: float) -> str:
-    return f"{x:+.4g}"
+    # Adding zero drops the sign of minus zero.
+    return f"{x + 0.0:+.4g}"
 
 
 def _power(log: float) -> str:

@@ -22,10 +22,12 @@ from .base import (
     WarmStart,
     sklearn_attributes,
 )
+from .hyperplane import Hyperplane
 
 __all__ = [
     "SVC",
     "SVR",
+    "Hyperplane",
     "KernelPerceptron",
     "LinearSVC",
     "LinearSVR",

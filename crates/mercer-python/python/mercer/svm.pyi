@@ -14,10 +14,12 @@ from .base import (
     SupportVectors,
     WarmStart,
 )
+from .hyperplane import Hyperplane
 
 __all__ = [
     "SVC",
     "SVR",
+    "Hyperplane",
     "KernelPerceptron",
     "LinearSVC",
     "LinearSVR",

@@ -100,6 +100,6 @@ pub(super) fn unknown(name: &str) -> PyErr {
 }
 
 /// A serializable value as a tree, in which arrays are not split into elements.
-pub(super) fn tree<T: Serialize>(value: &T) -> PyResult<Tree> {
+pub(crate) fn tree<T: Serialize>(value: &T) -> PyResult<Tree> {
     Tree::of(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }

@@ -18,9 +18,9 @@ pub(crate) use class_means::moments_of;
 pub use class_means::{Center, ClassMeans};
 pub use density_curves::{Distributions, Domain, distributions, normal_points};
 pub use factors::{Explanation, Factor, explain, explain_shown};
-pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
+pub use scores::{ScoreExplanation, ScoreMeasure, ScoreTerm, explain_scores};
 pub(crate) use support_vectors::first_two;
-pub use support_vectors::{SupportExplanation, SupportVectorTerm};
+pub use support_vectors::{DecidedBy, Decision, SupportExplanation, SupportVectorTerm};
 pub use terms::{Term, TermExplanation, Terms, explain_terms};
 
 /// A number with four significant digits and at least two decimals.
@@ -32,7 +32,11 @@ pub use terms::{Term, TermExplanation, Terms, explain_terms};
 /// assert_eq!(short(110.0), "110");
 /// ```
 pub fn short(x: f64) -> String {
-    if x == 0.0 || !x.is_finite() {
+    if x == 0.0 {
+        // Minus zero has no sign worth printing.
+        return "0".into();
+    }
+    if !x.is_finite() {
         return format!("{x}");
     }
     let exponent = x.abs().log10().floor() as i32;

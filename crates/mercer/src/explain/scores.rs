@@ -7,6 +7,28 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use mercer_num::Rows;
 use serde::Serialize;
+use std::fmt;
+
+/// What the score of a class, or a difference of two, is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ScoreMeasure {
+    /// Differences of scores are log-odds.
+    #[serde(rename = "log-odds")]
+    LogOdds,
+    /// The decision value `w·x + b` of a margin classifier. Two classes share one decision function, whose terms are
+    /// explained as they are, with the sign of the predicted class.
+    #[serde(rename = "decision value")]
+    DecisionValue,
+}
+
+impl fmt::Display for ScoreMeasure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ScoreMeasure::LogOdds => "log-odds",
+            ScoreMeasure::DecisionValue => "decision value",
+        })
+    }
+}
 
 /// The scores of one row, term by term.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,6 +50,8 @@ pub struct ScoreExplanation {
     /// `P(class | row)`; empty if the model has no probabilities.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub posterior: Vec<f64>,
+    /// What the scores are.
+    pub measure: ScoreMeasure,
     /// The index of the predicted class in `classes`.
     pub winner: usize,
     /// The index of the runner-up in `classes`.
@@ -43,20 +67,36 @@ pub struct ScoreTerm {
     pub value: f64,
     /// Its term in the score of every class.
     pub terms: Vec<f64>,
-    /// Its contribution to the score difference of the predicted class and the runner-up: log-odds, if the
-    /// scores are log-probabilities.
-    pub log_odds: f64,
+    /// Its contribution to the score difference of the predicted class and the runner-up; to the decision value of
+    /// the predicted class if two classes share one decision function.
+    pub contribution: f64,
 }
 
 impl ScoreExplanation {
-    /// The difference of the intercepts, predicted class minus runner-up.
-    pub fn intercept_log_odds(&self) -> f64 {
-        difference(&self.intercepts, self.winner, self.runner_up)
+    /// The contribution of the intercepts, predicted class against runner-up.
+    pub fn intercept_contribution(&self) -> f64 {
+        self.measure.between(&self.intercepts, self.winner, self.runner_up)
+    }
+
+    /// The sum of all contributions.
+    pub fn total(&self) -> f64 {
+        self.measure.between(&self.scores, self.winner, self.runner_up)
     }
 
     /// The columns by magnitude of their contribution, the largest first.
     pub fn ranked_contributions(&self) -> Vec<&ScoreTerm> {
-        ranked_by(self.terms.iter().collect(), |t| t.log_odds)
+        ranked_by(self.terms.iter().collect(), |t| t.contribution)
+    }
+}
+
+impl ScoreMeasure {
+    /// The score of one class against that of another.
+    fn between(self, scores: &[f64], winner: usize, runner_up: usize) -> f64 {
+        match self {
+            // The scores are `f(x)` and `−f(x)`: their difference would count everything twice.
+            ScoreMeasure::DecisionValue if scores.len() == 2 => scores[winner],
+            _ => difference(scores, winner, runner_up),
+        }
     }
 }
 
@@ -94,13 +134,17 @@ pub fn explain_scores(
         probability(*b).total_cmp(&probability(*a)).then_with(|| scores[*b].total_cmp(&scores[*a]))
     });
     let (winner, runner_up) = (order[0], order[1]);
+    let measure = match summed.scores_are_log_odds() {
+        true => ScoreMeasure::LogOdds,
+        false => ScoreMeasure::DecisionValue,
+    };
     let terms = terms
         .outer_iter()
         .enumerate()
         .map(|(j, terms)| ScoreTerm {
             column: column_name(names, j),
             value: row[j],
-            log_odds: difference(&terms.to_vec(), winner, runner_up),
+            contribution: measure.between(&terms.to_vec(), winner, runner_up),
             terms: terms.to_vec(),
         })
         .collect();
@@ -112,6 +156,7 @@ pub fn explain_scores(
         distances,
         scores,
         posterior,
+        measure,
         winner,
         runner_up,
     })

@@ -17,12 +17,39 @@ pub struct SupportExplanation {
     /// For a classifier, the predicted class and the runner-up: positive terms favor the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<[Label; 2]>,
+    /// For a classifier, what the predicted class was chosen by. The sum below is one of the binary decision values and
+    /// need not favor the predicted class if votes or calibrated probabilities decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
     /// `b`.
     pub intercept: f64,
     /// One entry per support vector with a nonzero coefficient, in the order of the model.
     pub support_vectors: Vec<SupportVectorTerm>,
-    /// `f(x)`.
+    /// `f(x)`; exactly zero if it is zero to the rounding of the model's kernel values.
     pub sum: f64,
+}
+
+/// What a classifier chose its class by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    /// The criterion.
+    pub by: DecidedBy,
+    /// Its values for the predicted class and for the runner-up.
+    pub values: [f64; 2],
+}
+
+/// The criterion of a decision between classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum DecidedBy {
+    /// The most probable class by calibrated probabilities.
+    #[serde(rename = "calibrated probabilities")]
+    Probabilities,
+    /// The class with most one-vs-one votes, ties by class order or by the sum of the decision values.
+    #[serde(rename = "votes")]
+    Votes,
+    /// The class with the highest decision value.
+    #[serde(rename = "decision values")]
+    DecisionValues,
 }
 
 /// The term of one support vector.
@@ -48,6 +75,11 @@ impl SupportExplanation {
     pub(crate) fn between(self, model: &dyn Classifier, (first, second): (usize, usize)) -> Self {
         let label = |c: usize| model.classes().label(c as u32).clone();
         SupportExplanation { between: Some([label(first), label(second)]), ..self }
+    }
+
+    /// The same explanation, with the criterion of the decision.
+    pub(crate) fn decided_by(self, by: DecidedBy, values: [f64; 2]) -> Self {
+        SupportExplanation { decision: Some(Decision { by, values }), ..self }
     }
 }
 

@@ -1,21 +1,27 @@
-//! Is it a kernel? The Gram matrix of one has no negative eigenvalue (Mercer 1909).
+//! The check of Mercer's condition: a kernel matrix has no negative eigenvalue (Mercer 1909).
 
-use super::{Function, Kernel, KernelRows, Storage};
+use super::{Function, Kernel, KernelRows, Storage, UniqueRows};
 use crate::error::{Error, Result};
 use mercer_num::linalg::SymmetricEigen;
 use mercer_num::{Matrix, Rows};
 use ndarray::Array2;
 use serde::Serialize;
+use std::fmt;
 
 /// Eigenvalues this far below zero, relative to the largest, are rounding.
 const ROUNDING: f64 = 1e-10;
+/// The same during a fit: of kernel values in double precision, and of values that were computed in single precision.
+const FIT_ROUNDING: f64 = 1e-8;
+const SINGLE_ROUNDING: f64 = 1e-5;
+/// Rows whose eigenvalues are computed during a fit.
+const MAX_SAMPLE_ROWS: usize = 256;
 
-/// What a look at a Gram matrix found.
+/// The findings about the kernel matrix of some rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelReport {
-    /// The kernel that was looked at.
+    /// The kernel with its parameter values.
     pub function: Function,
-    /// Rows looked at.
+    /// The number of rows.
     pub n_rows: usize,
     /// Whether no eigenvalue is negative beyond rounding.
     pub positive: bool,
@@ -23,24 +29,25 @@ pub struct KernelReport {
     pub smallest: f64,
     /// The largest eigenvalue.
     pub largest: f64,
-    /// The direction `v` with `vᵀKv < 0`, where there is one: a weight a row.
+    /// An eigenvector `v` with `vᵀKv < 0` if there is one, with one entry per row.
     pub witness: Option<Vec<f64>>,
-    /// `(Σλ)² / Σλ²`: about how many directions the rows spread over in the kernel's space.
+    /// `(Σλ)² / Σλ²`: about how many dimensions of the feature space the rows span.
     pub effective_rank: f64,
-    /// Pairs of rows that are the same to the kernel.
+    /// Pairs of equal rows.
     pub duplicates: usize,
-    /// The median distance between rows: a width of `1 / (2 · distance²)` is the usual first guess.
+    /// Pairs of different rows that the kernel cannot distinguish: `K(x, x) = K(x, z) = K(z, z)` to rounding.
+    pub indistinguishable: usize,
+    /// The median distance between rows.
     pub median_distance: f64,
-    /// The width that guess gives.
+    /// The `gamma` of the median heuristic, `1 / (2 · distance²)`.
     pub median_gamma: f64,
-    /// The largest spread of a column over the smallest, beside constant columns: far from one, columns
-    /// of small numbers have no say.
+    /// The largest standard deviation of a column divided by the smallest, without constant columns.
     pub scale_ratio: f64,
     /// The smallest and largest value off the diagonal.
     pub range: (f64, f64),
 }
 
-/// Looks at the Gram matrix of some rows.
+/// Computes the kernel matrix of some rows and checks it.
 ///
 /// # Errors
 /// If rows are not usable, or a precomputed matrix is not square and symmetric.
@@ -50,19 +57,17 @@ pub fn check_kernel(function: Function, rows: &Rows<'_>) -> Result<KernelReport>
     }
     function.check_rows(rows)?;
     let n = rows.n_rows();
-    if function.kernel == Kernel::Precomputed {
+    let given = function.kernel == Kernel::Precomputed;
+    if given {
         check_square(rows)?;
     }
     let positions: Vec<u32> = (0..n as u32).collect();
+    let center = super::center_of(&function, Storage::Dense, rows);
     let ready: KernelRows<f64> =
-        KernelRows::all(function.clone(), Storage::Dense, rows, &[], &positions);
+        KernelRows::all(function.clone(), Storage::Dense, rows, &center, &positions);
     let gram = Array2::from_shape_vec((n, n), ready.gram()).expect("a square of the rows");
     let Some(eigen) = SymmetricEigen::of(gram.view()) else {
-        return Err(Error::Number {
-            what: "an eigenvalue of the Gram matrix".into(),
-            value: f64::NAN,
-            expected: "a finite number; scale the columns down".into(),
-        });
+        return Err(overflow("an eigenvalue of the Gram matrix", f64::NAN));
     };
     let (smallest, largest) =
         (eigen.values.first().copied().unwrap_or(0.0), eigen.values.last().copied().unwrap_or(0.0));
@@ -72,16 +77,8 @@ pub fn check_kernel(function: Function, rows: &Rows<'_>) -> Result<KernelReport>
         .values
         .iter()
         .fold((0.0, 0.0), |(sum, squares), v| (sum + v.max(0.0), squares + v * v));
-    let (mut low, mut high, mut duplicates) = (f64::INFINITY, f64::NEG_INFINITY, 0);
-    for i in 0..n {
-        for j in 0..i {
-            let value = gram[[i, j]];
-            (low, high) = (low.min(value), high.max(value));
-            let apart = gram[[i, i]] + gram[[j, j]] - 2.0 * value;
-            duplicates += usize::from(apart.abs() <= 1e-12 * gram[[i, i]].abs().max(1e-300));
-        }
-    }
-    let given = function.kernel == Kernel::Precomputed;
+    let (range, same) = pairs_of(&gram);
+    let duplicates = if given { same } else { equal_pairs(rows) };
     let median_distance = if given { 0.0 } else { median(rows) };
     Ok(KernelReport {
         function,
@@ -92,6 +89,7 @@ pub fn check_kernel(function: Function, rows: &Rows<'_>) -> Result<KernelReport>
         witness: (!positive).then(|| eigen.vectors.column(0).to_vec()),
         effective_rank: if squares > 0.0 { sum * sum / squares } else { 0.0 },
         duplicates,
+        indistinguishable: same.saturating_sub(duplicates),
         median_distance,
         median_gamma: if median_distance > 0.0 {
             0.5 / (median_distance * median_distance)
@@ -99,8 +97,92 @@ pub fn check_kernel(function: Function, rows: &Rows<'_>) -> Result<KernelReport>
             0.0
         },
         scale_ratio: scale_ratio(rows),
-        range: if n > 1 { (low, high) } else { (0.0, 0.0) },
+        range: if n > 1 { range } else { (0.0, 0.0) },
     })
+}
+
+/// The smallest and the largest value off the diagonal, and the number of pairs that the kernel cannot distinguish.
+fn pairs_of(gram: &Array2<f64>) -> ((f64, f64), usize) {
+    let (mut low, mut high, mut same) = (f64::INFINITY, f64::NEG_INFINITY, 0);
+    for i in 0..gram.nrows() {
+        for j in 0..i {
+            let value = gram[[i, j]];
+            (low, high) = (low.min(value), high.max(value));
+            let own = [gram[[i, i]], gram[[j, j]]];
+            let square = own[0] + own[1] - 2.0 * value;
+            same += usize::from(square.abs() <= 1e-12 * own[0].abs().max(1e-300));
+        }
+    }
+    ((low, high), same)
+}
+
+/// The number of pairs of rows whose cells are all equal.
+fn equal_pairs(rows: &Rows<'_>) -> usize {
+    let copies = UniqueRows::of(rows, &[], 0).weights;
+    copies.iter().map(|n| *n as usize).map(|n| n * n.saturating_sub(1) / 2).sum()
+}
+
+/// The error for a kernel value that is not finite.
+pub(crate) fn overflow(what: &str, value: f64) -> Error {
+    Error::Number {
+        what: what.into(),
+        value,
+        expected: "a finite number; scale the columns down".into(),
+    }
+}
+
+/// Evidence that a kernel is not positive semi-definite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Indefinite {
+    /// A negative eigenvalue of the kernel matrix of some rows.
+    Eigenvalue { smallest: f64, n_rows: usize },
+    /// A negative `K(x, x) + K(z, z) − 2 K(x, z)`, which would be a squared distance.
+    Curvature(f64),
+}
+
+impl fmt::Display for Indefinite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Indefinite::Eigenvalue { smallest, n_rows } => {
+                write!(f, "smallest eigenvalue {smallest:.3e} on {n_rows} rows")
+            }
+            Indefinite::Curvature(value) => {
+                write!(f, "K(x,x) + K(z,z) - 2 K(x,z) = {value:.3e} for a pair of rows")
+            }
+        }
+    }
+}
+
+/// Whether the kernel matrix of at most [`MAX_SAMPLE_ROWS`] of the rows, spread over all, has a negative eigenvalue.
+/// Kernels that satisfy Mercer's condition for all rows are not checked.
+///
+/// # Errors
+/// If a kernel value is not finite.
+pub(crate) fn indefinite(
+    function: &Function,
+    rows: &KernelRows<f64>,
+) -> Result<Option<Indefinite>> {
+    if function.is_mercer() {
+        return Ok(None);
+    }
+    let n = rows.n_rows();
+    let stride = n.div_ceil(MAX_SAMPLE_ROWS).max(1);
+    let sample: Vec<u32> = (0..n as u32).step_by(stride).collect();
+    let n_rows = sample.len();
+    let gram = rows.select(&sample).gram();
+    if let Some(value) = gram.iter().find(|v| !v.is_finite()) {
+        return Err(overflow("a kernel value of two rows", *value));
+    }
+    let single = gram.iter().all(|v| f64::from(*v as f32) == *v);
+    let tolerance = if single { SINGLE_ROUNDING } else { FIT_ROUNDING };
+    let gram = Array2::from_shape_vec((n_rows, n_rows), gram).expect("a square of the rows");
+    let Some(eigen) = SymmetricEigen::of(gram.view()) else {
+        return Err(overflow("an eigenvalue of the Gram matrix", f64::NAN));
+    };
+    let (smallest, largest) =
+        (eigen.values.first().copied().unwrap_or(0.0), eigen.values.last().copied().unwrap_or(0.0));
+    let negative = smallest < -tolerance * largest.abs().max(smallest.abs());
+    Ok(negative.then_some(Indefinite::Eigenvalue { smallest, n_rows }))
 }
 
 /// Refuses a precomputed matrix that is not square and symmetric.
@@ -182,6 +264,36 @@ mod tests {
             .sum();
         assert!(form < 0.0);
         assert!((form - bad.smallest).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_saturated_sigmoid_makes_no_duplicate_rows() {
+        // tanh is 1 to rounding for all pairs of these rows, of which two are equal.
+        let x = array![[5.0, 3.0], [6.0, 3.5], [5.5, 2.5], [5.0, 3.0]];
+        let sigmoid = Function { kernel: Kernel::Sigmoid, gamma: 1.0, ..Function::linear() };
+
+        let report = check_kernel(sigmoid, &Rows::from(&x)).unwrap();
+
+        assert_eq!((report.duplicates, report.indistinguishable), (1, 5));
+    }
+
+    #[test]
+    fn a_fit_checks_kernels_that_need_not_be_positive() {
+        let x = array![[0.0, 1.0], [1.0, 0.5], [2.0, -1.0]];
+        let negated = -x.dot(&x.t());
+        let given = Function { kernel: Kernel::Precomputed, ..Function::linear() };
+        let rows = |function: &Function, x: &Matrix| -> KernelRows<f64> {
+            KernelRows::all(function.clone(), Storage::Dense, &Rows::from(x), &[], &[0, 1, 2])
+        };
+
+        let found = indefinite(&given, &rows(&given, &negated)).unwrap();
+
+        assert!(matches!(found, Some(Indefinite::Eigenvalue { n_rows: 3, .. })), "{found:?}");
+        assert_eq!(indefinite(&given, &rows(&given, &x.dot(&x.t()))), Ok(None));
+        let quadratic = Function::poly(2, 1.0, -1.0);
+        assert!(!quadratic.is_mercer());
+        assert!(indefinite(&quadratic, &rows(&quadratic, &x)).unwrap().is_some());
+        assert!(Function::poly(2, 1.0, 1.0).is_mercer());
     }
 
     #[test]

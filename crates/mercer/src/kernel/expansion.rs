@@ -35,7 +35,8 @@ pub struct KernelExpansion {
     pub precision: Precision,
     /// Number of columns of a row.
     pub n_columns: usize,
-    /// The center that is subtracted before rows are rounded to single precision; empty for none.
+    /// The center that is subtracted from rows of a translation-invariant kernel and, for a linear kernel, from support
+    /// vectors in the weights `w`, whose coefficients sum to zero; empty for none.
     pub center: Vec<f64>,
     /// The indices of the support vectors among the training rows.
     pub support: Vec<u32>,
@@ -80,7 +81,7 @@ impl CsrRows {
 enum Ready {
     Single(KernelRows<f32>),
     Double(KernelRows<f64>),
-    /// `w = Σ β x` of every problem that can be written out.
+    /// `w = Σ β x` of every decision of a linear kernel, one row per decision.
     Weights(Matrix),
 }
 
@@ -147,8 +148,42 @@ impl KernelExpansion {
 
     /// `w = Σ β x` of one row of the coefficients, for a linear kernel with vectors written out.
     pub fn weights(&self) -> Option<Matrix> {
-        let linear = self.function.kernel == Kernel::Linear && self.sparse_vectors.is_none();
-        linear.then(|| self.coefficients.dot(&self.vectors))
+        self.has_weights().then(|| self.coefficients.dot(&self.centered_vectors()))
+    }
+
+    /// `w` of every decision, from the coefficients of all segments that contribute to it.
+    pub(crate) fn decision_weights(&self, segments: &[Segment]) -> Option<Matrix> {
+        if !self.has_weights() {
+            return None;
+        }
+        let vectors = self.centered_vectors();
+        let mut weights = Matrix::zeros((self.intercepts.len(), self.n_columns));
+        for segment in segments {
+            for (r, to) in segment.to.iter().enumerate() {
+                for k in segment.vectors.clone().filter(|k| self.coefficients[[r, *k]] != 0.0) {
+                    weights.row_mut(*to).scaled_add(self.coefficients[[r, k]], &vectors.row(k));
+                }
+            }
+        }
+        Some(weights)
+    }
+
+    /// Whether decisions of a linear kernel can be written as `w·x + b`.
+    fn has_weights(&self) -> bool {
+        self.function.kernel == Kernel::Linear && self.sparse_vectors.is_none()
+    }
+
+    fn centered_vectors(&self) -> Matrix {
+        match self.center.is_empty() {
+            true => self.vectors.clone(),
+            false => &self.vectors - &ndarray::ArrayView1::from(&self.center),
+        }
+    }
+
+    /// The center that is subtracted from rows before kernel values are computed: none for a linear kernel, whose
+    /// intercepts belong to the rows as they are.
+    pub(crate) fn kernel_center(&self) -> &[f64] {
+        if self.function.kernel == Kernel::Linear { &[] } else { &self.center }
     }
 
     /// The support vectors as rows.
@@ -169,7 +204,7 @@ impl KernelExpansion {
 
     /// The support vectors made ready.
     pub(crate) fn kernel_rows_in<T: Float>(&self) -> Result<KernelRows<T>> {
-        self.kernel_rows_around(&self.center)
+        self.kernel_rows_around(self.kernel_center())
     }
 
     /// The same with another center.
@@ -210,18 +245,23 @@ impl KernelExpansion {
     /// If the width differs or a cell is not finite.
     pub(crate) fn decisions(&self, x: &Rows<'_>, segments: &[Segment]) -> Result<Matrix> {
         self.check_rows(x)?;
-        let ready = self.ready.get(|| match self.precision {
-            _ if self.plain(segments) => Ready::Weights(self.weights().unwrap_or_default()),
-            Precision::Single => {
-                self.kernel_rows_in().map_or(Ready::Weights(Matrix::zeros((0, 0))), Ready::Single)
-            }
-            Precision::Double => {
-                self.kernel_rows_in().map_or(Ready::Weights(Matrix::zeros((0, 0))), Ready::Double)
+        let ready = self.ready.get(|| {
+            let none = || Ready::Weights(Matrix::zeros((0, 0)));
+            // Kernel values of a linear kernel are not centered, so that single precision is not enough for them.
+            let centered_linear = self.function.kernel == Kernel::Linear && !self.center.is_empty();
+            match self.precision {
+                _ if self.is_linear(segments) => {
+                    self.decision_weights(segments).map_or_else(none, Ready::Weights)
+                }
+                Precision::Single if !centered_linear => {
+                    self.kernel_rows_in().map_or_else(|_| none(), Ready::Single)
+                }
+                _ => self.kernel_rows_in().map_or_else(|_| none(), Ready::Double),
             }
         });
         let mut out = Matrix::zeros((x.n_rows(), self.intercepts.len()));
         match ready {
-            Ready::Weights(weights) => self.add_weighted(x, weights, segments, &mut out),
+            Ready::Weights(weights) => add_weighted(x, weights, &mut out),
             Ready::Single(vectors) => self.add_kernels(x, vectors, segments, &mut out),
             Ready::Double(vectors) => self.add_kernels(x, vectors, segments, &mut out),
         }
@@ -231,21 +271,11 @@ impl KernelExpansion {
         Ok(out)
     }
 
-    /// Whether every decision is a weighted sum of columns.
-    fn plain(&self, segments: &[Segment]) -> bool {
-        segments.len() == 1
-            && self.function.kernel == Kernel::Linear
-            && self.sparse_vectors.is_none()
-    }
-
-    fn add_weighted(&self, x: &Rows<'_>, weights: &Matrix, segments: &[Segment], out: &mut Matrix) {
-        let Some(segment) = segments.first().filter(|_| weights.nrows() > 0) else { return };
-        for (i, mut row) in out.rows_mut().into_iter().enumerate() {
-            let cells = x.row(i);
-            for (w, to) in weights.rows().into_iter().zip(&segment.to) {
-                row[*to] += w.iter().zip(&cells).map(|(w, x)| w * x).sum::<f64>();
-            }
-        }
+    /// Whether decisions are evaluated as `w·x + b`: always with one segment, else if there are no more weight vectors
+    /// than support vectors.
+    fn is_linear(&self, segments: &[Segment]) -> bool {
+        let few = segments.len() == 1 || self.intercepts.len() <= self.n_vectors();
+        self.has_weights() && few
     }
 
     fn add_kernels<T: Float>(
@@ -277,7 +307,7 @@ impl KernelExpansion {
             let n = cells.len() / n_decisions;
             let indices: Vec<u32> =
                 (0..n as u32).map(|i| (k * ROWS_PER_BLOCK) as u32 + i).collect();
-            let rows = vectors.matching(x, &indices, &self.center);
+            let rows = vectors.matching(x, &indices, self.kernel_center());
             let mut values = vec![T::default(); n * VECTORS_PER_BLOCK];
             for (range, coefficients, segment) in &blocks {
                 let width = range.len();
@@ -306,7 +336,8 @@ impl KernelExpansion {
         let own = |indices: &[u32]| -> Vec<f64> {
             let storage = Storage::of(&self.function, x);
             let function = self.function.clone();
-            KernelRows::<f64>::new(function, storage, x, indices, &self.center, indices).diagonal()
+            KernelRows::<f64>::new(function, storage, x, indices, self.kernel_center(), indices)
+                .diagonal()
         };
         Ok(indices.par_chunks(ROWS_PER_BLOCK).flat_map_iter(own).collect())
     }
@@ -345,6 +376,16 @@ impl KernelExpansion {
             return Err(refuse());
         }
         self.rows().map(|_| ()).map_err(|_| refuse())
+    }
+}
+
+/// Adds `w·x` of every decision; no weights add nothing.
+fn add_weighted(x: &Rows<'_>, weights: &Matrix, out: &mut Matrix) {
+    for (i, mut row) in out.rows_mut().into_iter().enumerate().filter(|_| weights.nrows() > 0) {
+        let cells = x.row(i);
+        for (sum, w) in row.iter_mut().zip(weights.rows()) {
+            *sum += w.iter().zip(&cells).map(|(w, x)| w * x).sum::<f64>();
+        }
     }
 }
 

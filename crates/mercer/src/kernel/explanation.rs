@@ -1,7 +1,7 @@
 //! The contributions of the support vectors to a decision value, in double precision.
 
 use super::expansion::Segment;
-use super::{Function, Kernel, KernelExpansion, KernelRows};
+use super::{Function, Kernel, KernelExpansion, KernelRows, Precision};
 use crate::error::Result;
 use crate::explain::{SupportExplanation, SupportVectorTerm, short};
 use mercer_num::Rows;
@@ -21,7 +21,8 @@ impl KernelExpansion {
         self.check_rows(&x)?;
         let vectors: KernelRows<f64> = self.kernel_rows_in()?;
         let mut values = vec![0.0; self.n_vectors()];
-        vectors.matching(&x, &[0], &self.center).block(&vectors, 0..self.n_vectors(), &mut values);
+        let x = vectors.matching(&x, &[0], self.kernel_center());
+        x.block(&vectors, 0..self.n_vectors(), &mut values);
         let mut coefficients = vec![0.0; self.n_vectors()];
         for (decision, times) in sum {
             for segment in segments {
@@ -40,12 +41,21 @@ impl KernelExpansion {
         };
         let some = coefficients.into_iter().enumerate().filter(|(_, c)| *c != 0.0);
         let support_vectors: Vec<SupportVectorTerm> = some.map(support).collect();
-        let intercept = sum.iter().map(|(k, times)| times * self.intercepts[*k]).sum();
+        let intercept: f64 = sum.iter().map(|(k, times)| times * self.intercepts[*k]).sum();
+        let sum = support_vectors.iter().fold(intercept, |sum, support| sum + support.term);
+        let size = support_vectors.iter().fold(intercept.abs(), |sum, s| sum + s.term.abs());
+        let epsilon = match self.precision {
+            Precision::Single => f64::from(f32::EPSILON),
+            Precision::Double => f64::EPSILON,
+        };
+        // Below it, the sign of the sum is an accident of rounding.
+        let rounding = 4.0 * epsilon * size;
         Ok(SupportExplanation {
             kernel: self.function.formula(),
             between: None,
+            decision: None,
             intercept,
-            sum: support_vectors.iter().fold(intercept, |sum, support| sum + support.term),
+            sum: if sum.abs() <= rounding { 0.0 } else { sum },
             support_vectors,
         })
     }

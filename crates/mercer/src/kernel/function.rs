@@ -241,7 +241,7 @@ impl Gamma {
             Gamma::Number(gamma) => *gamma,
             Gamma::Rule(GammaRule::Auto) => 1.0 / data.n_columns().max(1) as f64,
             Gamma::Rule(GammaRule::Scale) => {
-                let variance = variance_of_cells(data);
+                let variance = variance_of_cells(data.rows());
                 // As scikit-learn: rows that are all the same have no scale.
                 if variance > 0.0 { 1.0 / (data.n_columns() as f64 * variance) } else { 1.0 }
             }
@@ -249,30 +249,20 @@ impl Gamma {
     }
 }
 
-/// The variance of all cells, each counted as often as its row.
-fn variance_of_cells(data: &Dataset<'_>) -> f64 {
-    let rows = data.rows();
-    let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-    let mut total = 0.0;
-    let mut sum_over = |f: &dyn Fn(f64) -> f64| -> f64 {
-        total = 0.0;
-        let mut sum = 0.0;
-        for i in 0..rows.n_rows() {
-            let w = weight(i);
-            if w == 0.0 {
-                continue;
-            }
-            total += w;
-            let of_row: f64 = match rows {
+/// The variance of all cells. As in scikit-learn, sample weights do not enter: `gamma` is a property of the columns.
+fn variance_of_cells(rows: &Rows<'_>) -> f64 {
+    let mean_of = |f: &dyn Fn(f64) -> f64| -> f64 {
+        let of_row = |i: usize| -> f64 {
+            match rows {
                 Rows::Sparse(_) => rows.row(i).iter().map(|x| f(*x)).sum(),
                 _ => rows.block(i..i + 1).map_or(0.0, |b| b.iter().map(|x| f(*x)).sum()),
-            };
-            sum += w * of_row;
-        }
-        sum / (total * rows.n_columns() as f64)
+            }
+        };
+        let sum: f64 = (0..rows.n_rows()).map(of_row).sum();
+        sum / (rows.n_rows() as f64 * rows.n_columns() as f64)
     };
-    let mean = sum_over(&|x| x);
-    sum_over(&|x| (x - mean) * (x - mean))
+    let mean = mean_of(&|x| x);
+    mean_of(&|x| (x - mean) * (x - mean))
 }
 
 /// The width that is meant where none is named: `1 / columns`, and for chi-squared kernels one.
@@ -347,6 +337,28 @@ impl Function {
         }
     }
 
+    /// Whether the kernel depends on the difference of the rows only.
+    pub(crate) fn is_translation_invariant(&self) -> bool {
+        match &self.kernel {
+            Kernel::Rbf | Kernel::Laplacian => true,
+            Kernel::Composed(formula) => {
+                formula.leaves().all(|leaf| leaf.function().is_translation_invariant())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether every kernel matrix is positive semi-definite, whatever the rows (Mercer's condition). A polynomial with
+    /// a negative `coef0`, the sigmoid, given kernel values and user-defined kernels must be checked on the rows.
+    pub(crate) fn is_mercer(&self) -> bool {
+        match &self.kernel {
+            Kernel::Linear | Kernel::Rbf | Kernel::Laplacian | Kernel::Chi2 => true,
+            Kernel::Poly => self.coef0 >= 0.0,
+            Kernel::Composed(formula) => formula.leaves().all(|leaf| leaf.function().is_mercer()),
+            Kernel::Sigmoid | Kernel::Precomputed | Kernel::Custom(_) => false,
+        }
+    }
+
     /// Whether the kernel is a chi-squared one, or has one in it.
     fn has_chi2(&self) -> bool {
         match &self.kernel {
@@ -404,7 +416,8 @@ mod tests {
         assert_eq!(Gamma::Rule(GammaRule::Scale).of(&data), 1.0 / 2.5);
         assert_eq!(Gamma::Rule(GammaRule::Auto).of(&data), 0.5);
         assert_eq!(Gamma::Number(7.0).of(&data), 7.0);
+        // Sample weights change nothing.
         let weighted = data.weighted(&[1.0, 0.0]).unwrap();
-        assert_eq!(Gamma::Rule(GammaRule::Scale).of(&weighted), 1.0 / 0.5);
+        assert_eq!(Gamma::Rule(GammaRule::Scale).of(&weighted), 1.0 / 2.5);
     }
 }

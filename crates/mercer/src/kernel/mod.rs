@@ -22,7 +22,7 @@ mod structured_orthogonal;
 mod unique_rows;
 
 pub use additive_chi2::{AdditiveChi2Sampler, AdditiveChi2SamplerModel};
-pub(crate) use check::check_square;
+pub(crate) use check::{Indefinite, check_square, indefinite, overflow};
 pub use check::{KernelReport, check_kernel};
 pub(crate) use expansion::Segment;
 pub use expansion::{CsrRows, KernelExpansion, Precision};
@@ -38,6 +38,7 @@ pub(crate) use params::{KernelParams, SvmKernelOptions};
 pub use polynomial_features::{Degrees, Order, PolynomialFeatures, PolynomialFeaturesModel};
 pub use polynomial_sketch::{PolynomialCountSketch, PolynomialCountSketchModel};
 pub(crate) use problem::KernelProblem;
+pub(crate) use rows::column_means;
 pub use rows::{KernelRows, Storage, center_of};
 pub use structured_orthogonal::HadamardRotation;
 pub(crate) use unique_rows::{UniqueRows, duplicate_keys};

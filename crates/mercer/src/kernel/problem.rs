@@ -2,7 +2,7 @@
 
 use super::{
     Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of,
-    check_square,
+    check_square, column_means,
 };
 use crate::data::{Dataset, check_storage};
 use crate::error::{Error, Result};
@@ -76,17 +76,56 @@ impl<'a> KernelProblem<'a> {
 
     /// The rows in the precision `T`, centered.
     pub fn kernel_rows_in<T: Float>(&self) -> KernelRows<T> {
-        self.kernel_rows_around(&self.center)
-    }
-
-    /// The rows in double precision, without centering.
-    pub fn uncentered_kernel_rows(&self) -> KernelRows<f64> {
-        self.kernel_rows_around(&[])
-    }
-
-    fn kernel_rows_around<T: Float>(&self, center: &[f64]) -> KernelRows<T> {
-        let KernelProblem { rows, function, storage, indices, .. } = self;
+        let KernelProblem { rows, function, storage, center, indices, .. } = self;
         KernelRows::new(function.clone(), *storage, rows, indices, center, indices)
+    }
+
+    /// The rows at the given positions, around their own center if rows are centered at all.
+    pub fn restricted_to(&self, positions: &[u32]) -> KernelProblem<'a> {
+        let indices: Vec<u32> = positions.iter().map(|k| self.indices[*k as usize]).collect();
+        let center = match self.center.is_empty() {
+            true => Vec::new(),
+            false => column_means(&self.rows, &indices),
+        };
+        KernelProblem {
+            rows: self.rows,
+            function: self.function.clone(),
+            storage: self.storage,
+            center,
+            indices,
+            weights: positions.iter().map(|k| self.weights[*k as usize]).collect(),
+        }
+    }
+
+    /// Centers the rows of a linear kernel. Inner products change by a term of each row, which cancels if coefficients
+    /// sum to zero: only then is the problem the same.
+    pub fn center_linear(&mut self) {
+        if self.function.kernel == Kernel::Linear && self.storage == Storage::Dense {
+            self.center = column_means(&self.rows, &self.indices);
+        }
+    }
+
+    /// The weight vector `w = Σ βᵢ (xᵢ − c)` of a linear kernel over the rows at the given positions.
+    pub fn linear_weights(&self, positions: &[u32], beta: &[f64]) -> Vec<f64> {
+        let mut weights = vec![0.0; self.rows.n_columns()];
+        for (k, b) in positions.iter().zip(beta).filter(|(_, b)| **b != 0.0) {
+            let row = self.rows.row(self.indices[*k as usize] as usize);
+            let center = self.center.iter().copied().chain(std::iter::repeat(0.0));
+            for (w, (x, c)) in weights.iter_mut().zip(row.iter().zip(center)) {
+                *w += b * (x - c);
+            }
+        }
+        weights
+    }
+
+    /// The intercept of a function of the rows as they were given, from that of centered rows: only a linear kernel
+    /// makes a difference, `b − w·c`.
+    pub fn input_intercept(&self, positions: &[u32], beta: &[f64], intercept: f64) -> f64 {
+        if self.function.kernel != Kernel::Linear || self.center.is_empty() {
+            return intercept;
+        }
+        let weights = self.linear_weights(positions, beta);
+        intercept - weights.iter().zip(&self.center).map(|(w, c)| w * c).sum::<f64>()
     }
 
     /// The kernel expansion over the rows at the indices `support`.

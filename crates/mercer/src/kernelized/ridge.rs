@@ -331,7 +331,7 @@ impl KernelRidgeModel {
         out.par_chunks_mut(ROWS).enumerate().for_each(|(k, out)| {
             let first = (k * ROWS) as u32;
             let indices: Vec<u32> = (first..first + out.len() as u32).collect();
-            let some = ready.matching(x, &indices, &self.expansion.center);
+            let some = ready.matching(x, &indices, self.expansion.kernel_center());
             let mut values = vec![0.0; n * out.len()];
             // One row a row learned from, one column a row asked about.
             transposed(&some, ready, &mut values);

@@ -12,7 +12,7 @@ use super::loss::hinge::MAX_PRIMAL_SPARSE_COLUMNS;
 use super::loss::softmax::SoftmaxLoss;
 use crate::data::ClassWeightParam;
 use crate::data::design_matrix::DesignMatrix;
-use crate::model::{Cached, Certificate};
+use crate::model::{Cached, Certificate, Status};
 use crate::prelude::*;
 use crate::solver::coordinate_descent;
 use crate::solver::dual_coordinate_descent::logistic::{self, LogisticProblem};
@@ -150,6 +150,10 @@ impl LogisticRegression {
         let certificate = self.certificate(&mut problem, end, dual_epochs);
         let model = LogisticRegressionModel::of(&problem, n_iter);
         let certificate = certificate.rows(data.n_rows() as u64).iterations(n_iter).since(began);
+        let certificate = match self.penalty == Penalty::None && separates(&model, data)? {
+            true => without_optimum(certificate),
+            false => certificate,
+        };
         Ok(Fitted { model, certificate })
     }
 
@@ -185,6 +189,32 @@ impl LogisticRegression {
             .violation("largest entry of the mean gradient", gap.kkt_violation)
             .note(work)
     }
+}
+
+/// Whether every row of positive weight has its own class as the only one with the highest score. The likelihood then
+/// grows with any multiple of the weights (Albert & Anderson 1984).
+fn separates(model: &LogisticRegressionModel, data: &Dataset<'_>) -> Result<bool> {
+    let (codes, _) = data.class_target()?;
+    let scores = model.scores(data.rows())?;
+    let is_separated = |i: usize| {
+        let own = codes[i] as usize;
+        let row = scores.row(i);
+        row.iter().enumerate().all(|(c, score)| c == own || *score < row[own])
+    };
+    let counts = |i: &usize| data.weights().get(*i).is_none_or(|w| *w > 0.0);
+    Ok((0..codes.len()).filter(counts).all(is_separated))
+}
+
+/// The certificate of a likelihood without a maximum: whatever the gradient is, the weights are not an optimum.
+fn without_optimum(certificate: Certificate) -> Certificate {
+    let status = match certificate.status {
+        Status::Converged => Status::IterationLimit,
+        status => status,
+    };
+    Certificate { status, ..certificate }.note(
+        "the hyperplanes separate the classes: without a penalty no finite optimum exists, because the likelihood \
+         grows with the norm of the weights; set `penalty` to `l2`",
+    )
 }
 
 /// Starts two classes of wide sparse rows with an L2 penalty by dual coordinate descent; returns the number of epochs.
@@ -399,6 +429,26 @@ mod tests {
         let w = fitted.coefficients[[0, 0]];
         assert!((w - 2.0 / (1.0 + w.exp())).abs() < 1e-10, "{w}");
         assert!(fitted.intercepts[0].abs() < 1e-12);
+    }
+
+    #[test]
+    fn separable_classes_without_a_penalty_have_no_optimum() {
+        let x = array![[-2.0], [-1.0], [1.0], [3.0]];
+        let classes = classes(2);
+        let separable = Dataset::classes(&x, &[0, 0, 1, 1], &classes).unwrap();
+        let overlapping = Dataset::classes(&x, &[0, 1, 0, 1], &classes).unwrap();
+        let params = LogisticRegression::new().penalty(Penalty::None);
+
+        let fitted = params.fit(&separable, &Monitor::quiet()).unwrap();
+
+        let text = fitted.certificate.to_string();
+        assert!(!fitted.certificate.status.is_converged(), "{text}");
+        assert!(text.contains("no finite optimum exists") && text.contains("`l2`"), "{text}");
+        for (params, data) in [(params, &overlapping), (LogisticRegression::new(), &separable)] {
+            let certificate = params.fit(data, &Monitor::quiet()).unwrap().certificate;
+            assert!(certificate.status.is_converged(), "{certificate}");
+            assert!(!certificate.to_string().contains("finite optimum"));
+        }
     }
 
     #[test]

@@ -539,4 +539,8 @@ impl AdditiveScores for LinearSvcModel {
         });
         Ok((starts, terms))
     }
+
+    fn scores_are_log_odds(&self) -> bool {
+        false
+    }
 }

@@ -262,6 +262,12 @@ pub trait AdditiveScores: Classifier {
     fn baseline(&self) -> Option<&[f64]> {
         None
     }
+
+    /// Whether differences of scores are log-odds. Those of a margin classifier are decision values, whose scale has no
+    /// meaning as a probability.
+    fn scores_are_log_odds(&self) -> bool {
+        true
+    }
 }
 
 /// A kernel expansion over stored training rows (the support vectors), so that a prediction is explained

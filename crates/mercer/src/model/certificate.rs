@@ -108,6 +108,9 @@ pub enum Status {
     /// The stopping rule of a stochastic method was met: the requested epochs, or no further improvement of the loss.
     /// It says nothing about the distance to the optimum.
     StoppingRule,
+    /// The problem is not convex, and the measured violation is within the tolerance: a stationary point, which need not
+    /// be an optimum.
+    Stationary,
     /// The iteration limit was reached, or rounding allowed no further progress.
     IterationLimit,
     /// The time limit was reached; the model is the best so far.
@@ -121,7 +124,10 @@ impl Status {
     pub fn is_converged(self) -> bool {
         match self {
             Status::ClosedForm | Status::Sampled | Status::Converged | Status::StoppingRule => true,
-            Status::IterationLimit | Status::TimeLimit | Status::Interrupted => false,
+            Status::Stationary
+            | Status::IterationLimit
+            | Status::TimeLimit
+            | Status::Interrupted => false,
         }
     }
 }
@@ -133,6 +139,7 @@ impl fmt::Display for Status {
             Status::Sampled => "random features, reproducible from the seed",
             Status::Converged => "converged",
             Status::StoppingRule => "stopping rule met",
+            Status::Stationary => "stationary point of a non-convex problem, NOT CERTIFIED",
             Status::IterationLimit => "NOT CONVERGED, iteration or rounding limit reached",
             Status::TimeLimit => "NOT CONVERGED, time limit reached",
             Status::Interrupted => "NOT CONVERGED, interrupted",
@@ -175,6 +182,12 @@ impl Certificate {
     /// Of a stochastic method that met its stopping rule, reached its limit of epochs, or was stopped.
     pub fn stochastic(rule_met: bool, stopped: Option<Stop>) -> Certificate {
         let status = if rule_met { Status::StoppingRule } else { Status::IterationLimit };
+        Certificate::new(status).stopped_by(stopped)
+    }
+
+    /// Of an iterative solver of a problem that is not convex.
+    pub fn stationary(within_tolerance: bool, stopped: Option<Stop>) -> Certificate {
+        let status = if within_tolerance { Status::Stationary } else { Status::IterationLimit };
         Certificate::new(status).stopped_by(stopped)
     }
 

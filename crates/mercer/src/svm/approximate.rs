@@ -45,7 +45,7 @@ impl Svc {
 
         let n = classes.len();
         let norms = linear.coefficients.outer_iter().map(|w| w.dot(&w).sqrt());
-        let margins = norms.map(|w| 1.0 / w.max(f64::MIN_POSITIVE)).collect();
+        let margins = norms.map(|w| 1.0 / w).collect();
         let landmarks = Landmarks::new(&features.landmarks, &codes, n);
         let coefficients = landmarks.coefficients(&features, &linear);
         let intercepts = linear.intercepts.iter().map(|b| b.max(UNOBSERVED_INTERCEPT)).collect();
@@ -146,7 +146,7 @@ impl NystroemFeatures {
         let bytes = NystroemFeatures::bytes(n, m, problem.rows.n_columns(), size_of::<f64>());
         let what = "the same approximation in double precision";
         monitor.reserve_or(what, bytes, u64::MAX, MEMORY_REMEDY)?;
-        let double = problem.uncentered_kernel_rows();
+        let double = problem.kernel_rows();
         randomly_pivoted_cholesky(&double, weights, m, 0, monitor).map(NystroemFeatures::from)
     }
 

@@ -81,7 +81,7 @@ impl Svc {
         let (n_iter, converged) = (vec![solution.iterations], solution.converged);
         monitor.report(1, Some(1));
         let solutions = [DualSolution::from(solution)];
-        let certificate = certificate(problem, plan, &solutions, expansion.n_vectors(), start);
+        let certificate = certificate(problem, plan, &[], &solutions, expansion.n_vectors(), start);
         let model = SvcModel {
             margins: Vec::new(),
             slacks: Matrix::default((0, 0)),
@@ -140,7 +140,12 @@ impl From<CrammerSingerSolution> for DualSolution {
                 primal: solution.primal,
                 dual: solution.dual,
                 violation: solution.violation,
+                squared_norm: (solution.primal + solution.dual).abs(),
+                rounding: 0.0,
+                negligible: 0.0,
             },
+            stagnated: false,
+            min_curvature: 0.0,
             outputs: Vec::new(),
         }
     }

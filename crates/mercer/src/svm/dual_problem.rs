@@ -10,10 +10,10 @@ use super::leave_one_out::{FittedDual, leave_one_out};
 use super::params::SvmOptions;
 use super::subproblem::Subproblem;
 use crate::data::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{
-    Function, Kernel, KernelExpansion, KernelProblem, KernelRows, Precision, SvmKernelOptions,
-    duplicate_keys,
+    Function, Indefinite, Kernel, KernelExpansion, KernelProblem, KernelRows, Precision,
+    SvmKernelOptions, duplicate_keys, indefinite, overflow,
 };
 use crate::model::{Convergence, Monitor, Stop};
 use crate::solver::{
@@ -46,6 +46,22 @@ const MIN_SINGLE_GAP: f64 = 1e-3;
 const FIRST_GAP_TOLERANCE: f64 = 0.1;
 const GAP_TOLERANCE_FACTOR: f64 = 0.1;
 const MIN_GAP_TOLERANCE: f64 = 1e-15;
+/// A solution with a larger relative duality gap has not converged, however small its KKT violation is: the violation
+/// is absolute and means little if kernel values are tiny.
+const MAX_OPEN_GAP: f64 = 0.1;
+/// The relative gap at which such a solve ends.
+const CLOSED_GAP: f64 = 0.01;
+/// After this many iterations, or so many per row, the duality gap is measured.
+const ITERATIONS_PER_MEASURE: u64 = 1_000_000;
+const ITERATIONS_PER_MEASURE_AND_ROW: u64 = 100;
+/// A relative gap of this fraction of the tolerance is as good as a KKT violation within it. If kernel values are huge,
+/// rounding alone violates the KKT conditions by more.
+const GAP_PER_TOLERANCE: f64 = 1e-3;
+/// The solver gives up if the dual objective improves by less than this fraction of the gap between two measurements.
+const MIN_PROGRESS: f64 = 1e-4;
+/// The smaller box that is solved then has bounds of this size in units of `|z| / mean K(x, x)`: far beyond it a wider
+/// box hardly changes the weights of a problem that is not separable.
+const FALLBACK_BOUND: f64 = 1e3;
 /// A bound on the iterations that no well-posed problem reaches, so that every solve ends.
 const ITERATION_LIMIT: u64 = 10_000_000;
 const ITERATION_LIMIT_PER_ROW: u64 = 1000;
@@ -57,8 +73,10 @@ pub(super) struct DualProblem<'a> {
     pub precision: Precision,
     /// The rows from which the solver computes kernel values.
     solver_rows: SolverRows,
-    /// The rows in double precision and uncentered, for everything that is reported.
+    /// The rows in double precision, for everything that is reported.
     exact_rows: KernelRows<f64>,
+    /// Evidence that the kernel is not positive semi-definite.
+    pub indefinite: Option<Indefinite>,
     /// Equal keys for duplicate rows; empty if there are none.
     keys: Vec<u128>,
     /// Memory of `solver_rows` and `exact_rows`.
@@ -99,6 +117,10 @@ pub(super) struct DualSolution {
     pub iterations: u64,
     pub kernel_values: u64,
     pub stopped: Option<Stop>,
+    /// Whether the solver gave up because it made no progress.
+    pub stagnated: bool,
+    /// The most negative curvature of a working pair beyond rounding, or zero.
+    pub min_curvature: f64,
     pub gap: DualityGap,
     /// `Kβ` in double precision.
     pub outputs: Vec<f64>,
@@ -132,7 +154,10 @@ impl<'a> DualProblem<'a> {
     ) -> Result<DualProblem<'a>> {
         let SvmKernelOptions { kernel, gamma, coef0, degree } = &params.kernel;
         let problem = KernelProblem::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
-        let problem = problem.sorted_by(group);
+        let mut problem = problem.sorted_by(group);
+        if params.zero_sum {
+            problem.center_linear();
+        }
         let precision =
             precision(params, &problem.function, &problem.rows, &problem.center, max_bound);
         let size = bytes_of(precision);
@@ -158,8 +183,11 @@ impl<'a> DualProblem<'a> {
             Kernel::Precomputed | Kernel::Custom(_) => Vec::new(),
             _ => duplicate_keys(&problem.rows, &problem.indices),
         };
+        let exact_rows = problem.kernel_rows();
+        check_finite(&exact_rows, &problem.indices)?;
         Ok(DualProblem {
-            exact_rows: problem.uncentered_kernel_rows(),
+            indefinite: indefinite(&problem.function, &exact_rows)?,
+            exact_rows,
             kernel_problem: problem,
             precision,
             solver_rows,
@@ -168,6 +196,26 @@ impl<'a> DualProblem<'a> {
             options,
             gap: params.smo.gap,
         })
+    }
+
+    /// The problem of the rows at the given positions alone, around their own center, in double precision.
+    pub fn restricted_to(&self, positions: &[u32]) -> DualProblem<'a> {
+        let problem = self.kernel_problem.restricted_to(positions);
+        let keys = match self.keys.is_empty() {
+            true => Vec::new(),
+            false => positions.iter().map(|k| self.keys[*k as usize]).collect(),
+        };
+        DualProblem {
+            precision: Precision::Double,
+            solver_rows: SolverRows::Double(problem.kernel_rows()),
+            exact_rows: problem.kernel_rows(),
+            indefinite: self.indefinite,
+            keys,
+            row_bytes: self.row_bytes,
+            options: self.options,
+            gap: None,
+            kernel_problem: problem,
+        }
     }
 
     /// Bytes per kernel value.
@@ -188,10 +236,76 @@ impl<'a> DualProblem<'a> {
     /// Solves a quadratic program over the given rows, to the tolerance or to the relative duality gap if one is
     /// requested.
     pub fn solve(&self, rows: &[u32], qp: &BoxQp<'_>, context: SolveContext<'_>) -> DualSolution {
-        match self.gap {
+        let gap = match (self.indefinite, self.gap) {
+            // Without convexity there is no gap to measure.
+            (Some(_), _) => {
+                return self.solve_to_tolerance((self.options.tol, 0), rows, qp, context);
+            }
+            (None, gap) => gap,
+        };
+        let solution = match gap {
             None => self.solve_to_tolerance((self.options.tol, 0), rows, qp, context),
             Some(gap) => self.solve_to_gap(gap, rows, qp, context),
+        };
+        if solution.stagnated {
+            return self.solve_smaller_box(solution, rows, qp, context);
         }
+        let largest = MAX_OPEN_GAP.max(2.0 * self.options.tol);
+        if gap.is_some() || !solution.converged || solution.gap.relative() <= largest {
+            return solution;
+        }
+        let mut qp = qp.clone();
+        qp.start.clone_from(&solution.beta);
+        let further = self.solve_to_gap(CLOSED_GAP, rows, &qp, context);
+        let converged = further.gap.relative() <= largest;
+        DualSolution {
+            converged,
+            iterations: solution.iterations + further.iterations,
+            kernel_values: solution.kernel_values + further.kernel_values,
+            ..further
+        }
+    }
+
+    /// After a solve that made no progress because the box is far too wide for its kernel: solves a smaller box and
+    /// returns the solution with the smaller primal objective of the whole problem. Its weights are close to the optimal
+    /// ones if the classes overlap, but nothing proves it.
+    fn solve_smaller_box(
+        &self,
+        stagnated: DualSolution,
+        rows: &[u32],
+        qp: &BoxQp<'_>,
+        context: SolveContext<'_>,
+    ) -> DualSolution {
+        let (bound, size) = self.box_size(rows, qp);
+        let target = qp.linear.iter().fold(0.0f64, |most, z| most.max(z.abs()));
+        let factor = FALLBACK_BOUND * target / (bound * size);
+        let starts_at_zero = qp.start.iter().all(|b| *b == 0.0);
+        if !starts_at_zero || qp.slack.is_some() || !(factor > 0.0 && factor < 1.0) {
+            return stagnated;
+        }
+        let scaled = |bounds: &[f64]| -> Vec<f64> { bounds.iter().map(|b| factor * b).collect() };
+        let (lower, upper) = (scaled(qp.lower), scaled(qp.upper));
+        let smaller =
+            BoxQp { epsilon: qp.epsilon, split: qp.split, ..BoxQp::new(qp.linear, &lower, &upper) };
+        let inner = self.solve_to_tolerance((self.options.tol, 0), rows, &smaller, context);
+        let exact = self.exact_rows.select(rows);
+        let (gap, outputs) = duality_gap::measure(&exact, qp, &inner.beta, inner.intercepts);
+        let iterations = stagnated.iterations + inner.iterations;
+        let kernel_values = stagnated.kernel_values + inner.kernel_values;
+        if gap.primal < stagnated.gap.primal {
+            let (converged, stagnated) = (false, true);
+            DualSolution { converged, stagnated, gap, outputs, iterations, kernel_values, ..inner }
+        } else {
+            DualSolution { iterations, kernel_values, ..stagnated }
+        }
+    }
+
+    /// The largest bound of a variable and the mean `K(x, x)`.
+    pub fn box_size(&self, rows: &[u32], qp: &BoxQp<'_>) -> (f64, f64) {
+        let bounds = qp.lower.iter().chain(qp.upper).filter(|b| b.is_finite());
+        let bound = bounds.fold(0.0f64, |most, b| most.max(b.abs()));
+        let diagonal = self.exact_rows.select(rows).diagonal();
+        (bound, diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64)
     }
 
     /// Decreases the tolerance until the relative duality gap is at most `gap`.
@@ -255,42 +369,61 @@ impl<'a> DualProblem<'a> {
         let SolveContext { n_subproblems, monitor, progress } = context;
         let mut options = self.options;
         options.cache_bytes /= n_subproblems.clamp(1, MAX_CONCURRENT_SUBPROBLEMS) as u64;
-        options.max_iterations =
-            self.iteration_limit(rows.len()).saturating_sub(previous_iterations);
         options.tol = SOLVER_TOLERANCE * tol;
+        let n = rows.len();
+        let mut left = self.iteration_limit(n).saturating_sub(previous_iterations);
+        let mut measure_after =
+            ITERATIONS_PER_MEASURE.max(ITERATIONS_PER_MEASURE_AND_ROW * n as u64);
         let exact = self.exact_rows.select(rows);
         let solver_rows = self.solver_rows.select(rows);
         let mut qp = qp.clone();
-        let (mut iterations, mut kernel_values) = (0, 0);
-        for run in 0.. {
-            options.shrinking &= run < MAX_SHRINKING_RUNS;
+        let (mut iterations, mut kernel_values, mut min_curvature) = (0, 0, 0.0f64);
+        let (mut n_repeated, mut last_dual) = (0, f64::NAN);
+        loop {
+            options.shrinking &= n_repeated < MAX_SHRINKING_RUNS;
+            options.max_iterations = measure_after.min(left);
             let solution = match &solver_rows {
                 SolverRows::Single(rows) => solve(&qp, rows, &options, monitor, progress),
                 SolverRows::Double(rows) => solve(&qp, rows, &options, monitor, progress),
             };
             iterations += solution.iterations;
             kernel_values += solution.kernel_values;
-            options.max_iterations = options.max_iterations.saturating_sub(solution.iterations);
+            min_curvature = min_curvature.min(solution.min_curvature);
+            left = left.saturating_sub(solution.iterations);
             let (gap, outputs) =
                 duality_gap::measure(&exact, &qp, &solution.beta, solution.intercepts);
-            if solution.converged && gap.violation > tol && run < MAX_RUNS {
-                // A shrunk variable violates the KKT conditions, or rounding has accumulated: resume with exact outputs.
+            let interrupted = solution.stopped.is_some();
+            // The solver used up its iterations before it reached the tolerance.
+            let unfinished = !interrupted
+                && !solution.converged
+                && solution.iterations >= options.max_iterations;
+            let within_gap = unfinished && gap.relative() <= GAP_PER_TOLERANCE * tol.min(1e-3);
+            let resumable = unfinished && left > 0 && !within_gap;
+            let stagnated = resumable && makes_no_progress(&gap, last_dual);
+            // A shrunk variable violates the KKT conditions, or rounding has accumulated.
+            let again = solution.converged && gap.violation > tol && n_repeated < MAX_RUNS;
+            if again || resumable && !stagnated {
+                n_repeated += usize::from(again);
+                measure_after *= if again { 1 } else { 2 };
+                last_dual = gap.dual;
                 qp.start = solution.beta;
                 qp.outputs = Some(outputs);
                 continue;
             }
+            let within_tolerance = solution.converged && gap.violation <= tol * (1.0 + 1e-9);
             return DualSolution {
-                converged: solution.converged && gap.violation <= tol * (1.0 + 1e-9),
+                converged: within_tolerance || within_gap && self.indefinite.is_none(),
                 beta: solution.beta,
                 intercepts: solution.intercepts,
                 iterations,
                 kernel_values,
                 stopped: solution.stopped,
+                stagnated,
+                min_curvature,
                 gap,
                 outputs,
             };
         }
-        unreachable!("the last run returns")
     }
 
     fn iteration_limit(&self, n_rows: usize) -> u64 {
@@ -315,9 +448,57 @@ impl<'a> DualProblem<'a> {
         )
     }
 
-    /// The largest `K(x, x)` of the given rows.
-    pub fn max_diagonal(&self, rows: &[u32]) -> f64 {
-        self.exact_rows.select(rows).diagonal().into_iter().fold(0.0, f64::max)
+    /// The largest squared distance of a row from the first one in the feature space, and the rounding error of a kernel
+    /// value.
+    pub fn squared_spread(&self) -> (f64, f64) {
+        let rows = &self.exact_rows;
+        let diagonal = rows.diagonal();
+        let mut first = vec![0.0; diagonal.len()];
+        rows.columns(&[0], rows, &mut [first.as_mut_slice()]);
+        let own = diagonal.first().copied().unwrap_or(0.0);
+        let distances = diagonal.iter().zip(&first).map(|(k, across)| k + own - 2.0 * across);
+        (distances.fold(0.0, f64::max), rows.value_rounding())
+    }
+
+    /// `w·(x − c)` of every row of a linear kernel.
+    pub fn linear_outputs(&self, w: &[f64]) -> Vec<f64> {
+        let center = |j: usize| self.center.get(j).copied().unwrap_or(0.0);
+        let output = |i: &u32| {
+            let row = self.rows.row(*i as usize);
+            row.iter().zip(w).enumerate().map(|(j, (x, w))| w * (x - center(j))).sum::<f64>()
+        };
+        self.indices.iter().map(output).collect()
+    }
+
+    /// What to add to the outputs of a linear kernel around the center of these rows, so that they are those around the
+    /// center of `other`: `w·(c − c')`. Zero for other kernels.
+    pub fn shift_to(&self, other: &DualProblem<'_>, positions: &[u32], beta: &[f64]) -> f64 {
+        if self.function.kernel != Kernel::Linear {
+            return 0.0;
+        }
+        let centers = self.center.iter().zip(&other.center);
+        let w = self.linear_weights(positions, beta);
+        w.iter().zip(centers).map(|(w, (own, other))| w * (own - other)).sum()
+    }
+
+    /// Refuses dual variables that sum to `total` if `βᵀKβ` overflows.
+    ///
+    /// # Errors
+    /// [`Error::Number`].
+    pub fn check_total(&self, total: f64) -> Result<()> {
+        let largest = self.exact_rows.diagonal().iter().fold(0.0f64, |most, k| most.max(k.abs()));
+        if (total * total * largest).is_finite() {
+            return Ok(());
+        }
+        Err(Error::Number {
+            what: "the sum of the dual variables, a multiple of the sum of the sample weights,"
+                .into(),
+            value: total,
+            expected:
+                "so small that its square times K(x, x) is finite; divide the sample weights by \
+                       a constant"
+                    .into(),
+        })
     }
 
     /// The leave-one-out decision values of a subproblem's rows, with the dual variables scaled by `scale`.
@@ -366,6 +547,32 @@ impl<'a> DualProblem<'a> {
     }
 }
 
+/// Whether a solve that has not reached its tolerance would not reach it with a thousand times its iterations either:
+/// the rounding error is as large as the gap, or the dual objective hardly moves.
+fn makes_no_progress(gap: &DualityGap, last_dual: f64) -> bool {
+    let open = gap.primal - gap.dual;
+    // The first measurement has no other one to compare with. A box problem starts at the dual objective zero; those of
+    // the ν forms are negative.
+    let improvement = match last_dual.is_nan() {
+        true if gap.dual < 0.0 => f64::INFINITY,
+        true => gap.dual,
+        false => gap.dual - last_dual,
+    };
+    !open.is_finite() || gap.rounding >= open || improvement < MIN_PROGRESS * open
+}
+
+/// Refuses rows whose kernel value with themselves overflows.
+fn check_finite(rows: &KernelRows<f64>, indices: &[u32]) -> Result<()> {
+    let diagonal = rows.diagonal();
+    match diagonal.iter().position(|k| !k.is_finite()) {
+        None => Ok(()),
+        Some(k) => {
+            let what = format!("the kernel value of row {} with itself", indices[k] + 1);
+            Err(overflow(&what, diagonal[k]))
+        }
+    }
+}
+
 fn bytes_of(precision: Precision) -> u64 {
     match precision {
         Precision::Single => 4,
@@ -398,6 +605,8 @@ fn precision(
     // The error of a kernel value, in units of the machine epsilon.
     let size = match function.kernel {
         Kernel::Rbf => 1.0 + 4.0 * function.gamma * mean_square,
+        // Single precision ends at 1e-38.
+        Kernel::Linear if mean_square < 1e-30 => return Precision::Double,
         Kernel::Linear => mean_square,
         Kernel::Poly => {
             (function.gamma * mean_square + function.coef0).abs().powi(function.degree as i32)

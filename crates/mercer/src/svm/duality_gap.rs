@@ -16,16 +16,47 @@ use crate::solver::BoxQp;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct DualityGap {
     pub primal: f64,
+    /// The dual objective; below what was computed by its rounding error, if that is more than a trifle.
     pub dual: f64,
     /// The largest KKT violation.
     pub violation: f64,
+    /// `‖w‖² = βᵀKβ`.
+    pub squared_norm: f64,
+    /// An estimate of the rounding error of `βᵀKβ` and with it of both objectives.
+    pub rounding: f64,
+    /// Objectives below it count as zero: without a linear term the optimum can be zero, and no gap is small beside it.
+    pub negligible: f64,
 }
+
+/// Objectives of a problem without a linear term that are zero, as a fraction of `‖β‖₁² mean K(x, x)`.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// Rounding errors of an objective below this fraction of it are not worth a note.
+pub(super) const MAX_ROUNDING: f64 = 1e-6;
 
 impl DualityGap {
     /// The duality gap divided by the larger objective.
     pub fn relative(&self) -> f64 {
-        let size = self.primal.abs().max(self.dual.abs()).max(f64::MIN_POSITIVE);
-        (self.primal - self.dual).abs() / size
+        (self.primal - self.dual).abs() / self.size()
+    }
+
+    /// The larger objective.
+    fn size(&self) -> f64 {
+        let size = self.primal.abs().max(self.dual.abs());
+        size.max(self.negligible).max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether rounding in the kernel values is visible in the objectives.
+    pub fn is_limited_by_rounding(&self) -> bool {
+        self.rounding > MAX_ROUNDING * self.size()
+    }
+
+    /// Lowers the dual objective by its rounding error if that matters, so that it remains a lower bound.
+    fn with_rounding(self) -> DualityGap {
+        match self.is_limited_by_rounding() {
+            true => DualityGap { dual: self.dual - self.rounding, ..self },
+            false => self,
+        }
     }
 }
 
@@ -69,12 +100,27 @@ pub(super) fn measure(
             *min_low = min_low.min(residual - if *b > 0.0 { qp.epsilon } else { -qp.epsilon });
         }
     }
+    let squares: f64 = beta.iter().map(|b| b * b).sum();
     let gap = DualityGap {
+        squared_norm: quadratic,
+        negligible: negligible(rows, qp, beta),
+        // Errors of single kernel values are independent: their squares add up.
+        rounding: squares * rows.value_rounding(),
         primal: 0.5 * quadratic + losses + intercepts[0] * sums[0] + intercepts[1] * sums[1],
         dual: linear - 0.5 * quadratic,
         violation: extremes.iter().map(|(max_up, min_low)| max_up - min_low).fold(0.0, f64::max),
     };
-    (gap, f)
+    (gap.with_rounding(), f)
+}
+
+/// The size below which the objectives of a problem without a linear term are zero.
+fn negligible(rows: &KernelRows<f64>, qp: &BoxQp<'_>, beta: &[f64]) -> f64 {
+    if qp.linear.iter().any(|z| *z != 0.0) {
+        return 0.0;
+    }
+    let diagonal = rows.diagonal();
+    let mean = diagonal.iter().map(|k| k.abs()).sum::<f64>() / diagonal.len().max(1) as f64;
+    NEGLIGIBLE * mean * beta.iter().map(|b| b.abs()).sum::<f64>().powi(2)
 }
 
 /// The largest `t r − ε|t|` with `lower ≤ t ≤ upper`, where zero lies between the bounds.
@@ -109,6 +155,19 @@ mod tests {
     use ndarray::array;
 
     #[test]
+    fn rounding_of_large_kernel_values_lowers_the_dual_objective() {
+        // K(x, x) = 1e20 with β = ±1: βᵀKβ = 0 for equal rows, known to no better than about 4e5.
+        let x = array![[1e10], [1e10]];
+        let rows = KernelRows::all(Function::linear(), Storage::Dense, &Rows::from(&x), &[], &[]);
+        let qp = BoxQp::new(&[-1.0, 1.0], &[-1.0, 0.0], &[0.0, 1.0]);
+
+        let (gap, _) = measure(&rows, &qp, &[-1.0, 1.0], [0.0; 2]);
+
+        assert!(gap.is_limited_by_rounding());
+        assert!(gap.dual < -1e5 && gap.primal >= 2.0);
+    }
+
+    #[test]
     fn two_points_by_hand() {
         // At distance 2 on a line: α = 2/d² = ½, both objectives ½, and no violation.
         let x = array![[-1.0], [1.0]];
@@ -118,7 +177,8 @@ mod tests {
         let (best, _) = measure(&rows, &qp, &[-0.5, 0.5], [0.0; 2]);
         let (off, _) = measure(&rows, &qp, &[-0.4, 0.4], [0.1, 0.0]);
 
-        assert_eq!(best, DualityGap { primal: 0.5, dual: 0.5, violation: 0.0 });
+        assert_eq!((best.primal, best.dual, best.violation), (0.5, 0.5, 0.0));
+        assert_eq!(best.squared_norm, 1.0);
         // w = 0.8: ½ 0.64 + 10 (1 − 0.8 − 0.1) + 10 (1 − 0.8 + 0.1); dual 0.8 − 0.32.
         assert!((off.primal - (0.32 + 1.0 + 3.0)).abs() < 1e-14);
         assert!((off.dual - 0.48).abs() < 1e-15);

@@ -5,7 +5,7 @@ use super::multiclass::{
 };
 use crate::calibrate::coupling::{DecisionLayout, log_class_probabilities};
 use crate::calibrate::map::{CalibrationMap, maps_are_valid, not_calibrated};
-use crate::explain::{SupportExplanation, first_two};
+use crate::explain::{DecidedBy, SupportExplanation, first_two};
 use crate::kernel::{KernelExpansion, Segment};
 use crate::model::argmax_rows;
 use crate::prelude::*;
@@ -107,7 +107,25 @@ impl KernelClassifier<'_> {
             _ => vec![decision_between(self.classes.len(), first, second)],
         };
         let explanation = self.expansion.explain(row, &self.segments(), &sum)?;
-        Ok(explanation.between(model, (first, second)))
+        let (by, values) = self.decision(&Rows::from(ndarray::ArrayView1::from(row)))?;
+        let values = [values[[0, first]], values[[0, second]]];
+        Ok(explanation.between(model, (first, second)).decided_by(by, values))
+    }
+
+    /// What the predicted class is chosen by, and its value for every class.
+    fn decision(&self, x: &Rows<'_>) -> Result<(DecidedBy, Matrix)> {
+        let decisions = self.raw_decisions(x)?;
+        let n = self.classes.len();
+        Ok(match self.calibration {
+            Some(maps) => {
+                let probabilities = self.log_probabilities(&decisions, maps).mapv(f64::exp);
+                (DecidedBy::Probabilities, probabilities)
+            }
+            None if n > 2 && self.multiclass == Multiclass::OneVsOne => {
+                (DecidedBy::Votes, votes(&decisions, n))
+            }
+            None => (DecidedBy::DecisionValues, self.class_scores(decisions)),
+        })
     }
 
     /// Refuses parts whose sizes do not fit together, for models that come from a file.

@@ -6,6 +6,7 @@
 //!
 //! - `svc`, `nu_svc`, `svr`, `nu_svr`, `one_class`: the estimators
 //! - `dual_problem`, `subproblem`, `duality_gap`: from rows to quadratic programs, and the check of their solutions
+//! - `hyperplane`: distances and margins of a given hyperplane
 //! - `multiclass`, `kernel_classifier`, `crammer_singer`: more than two classes
 //! - `hard_margin`, `approximate`, `duplicate_rows`, `warm_start`, `leave_one_out`, `plan`: parts of the fit
 
@@ -15,6 +16,7 @@ mod dual_problem;
 mod duality_gap;
 mod duplicate_rows;
 mod hard_margin;
+mod hyperplane;
 mod kernel_classifier;
 mod leave_one_out;
 mod multiclass;
@@ -31,12 +33,13 @@ mod svr;
 mod warm_start;
 
 pub use crate::kernel::{CsrRows, KernelExpansion, Precision};
+pub use hyperplane::{Hyperplane, Separation};
 pub use multiclass::{DecisionShape, Multiclass};
 pub use nu_svc::{NuSvc, NuSvcModel};
 pub use nu_svr::{NuSvr, NuSvrModel};
 pub use one_class::{OneClassSvm, OneClassSvmModel};
 pub use svc::{Margin, Svc};
-pub use svc_model::SvcModel;
+pub use svc_model::{ClassMargin, SvcModel};
 pub use svr::{Svr, SvrModel};
 
 #[cfg(test)]

@@ -67,16 +67,17 @@ impl<'a, 'd> ClassProblem<'a, 'd> {
         max_bound: f64,
         monitor: &Monitor<'_>,
     ) -> Result<ClassProblem<'a, 'd>> {
-        let (codes, classes) = data.class_target()?;
+        let (all_codes, classes) = data.class_target()?;
         if data.n_rows() > 0 && data.n_columns() > 0 {
             classes.check_several()?;
         }
-        let problem = DualProblem::new(params, data, |i| codes[i], max_bound, monitor)?;
-        let codes: Vec<u32> = problem.indices.iter().map(|i| codes[*i as usize]).collect();
+        let problem = DualProblem::new(params, data, |i| all_codes[i], max_bound, monitor)?;
+        let codes: Vec<u32> = problem.indices.iter().map(|i| all_codes[*i as usize]).collect();
         let ranges = class_ranges(classes.len(), &codes);
         check_observed(classes, &ranges)?;
-        let weight = |r: &Range<usize>| problem.weights[r.clone()].iter().sum::<f64>();
-        let by_class: Vec<f64> = ranges.iter().map(weight).collect();
+        // As scikit-learn's SVC: `balanced` counts rows, not sample weights.
+        let mut by_class = vec![0.0; classes.len()];
+        all_codes.iter().for_each(|c| by_class[*c as usize] += 1.0);
         let class_weights = ClassWeight::factors(class_weight, classes, &by_class)?;
         Ok(ClassProblem { problem, classes, codes, ranges, class_weights })
     }
@@ -195,7 +196,18 @@ impl Decomposition<'_> {
         }
     }
 
-    fn intercepts(&self, functions: &[BinaryFunction]) -> Vec<f64> {
+    /// The intercepts of all decision functions, for rows that are not centered.
+    fn intercepts(
+        &self,
+        problem: &DualProblem<'_>,
+        subproblems: &[Subproblem],
+        functions: &[BinaryFunction],
+    ) -> Vec<f64> {
+        let input_intercepts: Vec<f64> = subproblems
+            .iter()
+            .zip(functions)
+            .map(|(sub, (beta, b))| problem.input_intercept(&sub.rows, beta, *b))
+            .collect();
         match self {
             Decomposition::OneVsOne(ranges) => {
                 let n = ranges.len();
@@ -207,15 +219,15 @@ impl Decomposition<'_> {
                         sign * f64::from(i8::from(observed[0]) - i8::from(observed[1]))
                     })
                     .collect();
-                for ((a, b), (_, intercept)) in observed_pairs(ranges).zip(functions) {
+                for ((a, b), intercept) in observed_pairs(ranges).zip(input_intercepts) {
                     intercepts[pair_index(n, a, b)] = sign * intercept;
                 }
                 intercepts
             }
             Decomposition::OneVsRest(ranges) => {
                 let mut intercepts = vec![UNOBSERVED_INTERCEPT; ranges.len()];
-                for (c, (_, intercept)) in observed_classes(ranges).zip(functions) {
-                    intercepts[c] = *intercept;
+                for (c, intercept) in observed_classes(ranges).zip(input_intercepts) {
+                    intercepts[c] = intercept;
                 }
                 intercepts
             }
@@ -233,7 +245,8 @@ impl Decomposition<'_> {
         if self.is_one_vs_one() {
             table *= binary_sign(self.ranges().len());
         }
-        expansion_of_table(problem, self.ranges(), &table, self.intercepts(functions))
+        let intercepts = self.intercepts(problem, subproblems, functions);
+        expansion_of_table(problem, self.ranges(), &table, intercepts)
     }
 
     /// The calibration maps of all decision functions, from the leave-one-out decision values of every subproblem.

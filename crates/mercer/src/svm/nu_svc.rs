@@ -103,6 +103,7 @@ impl Fit for NuSvc {
         self.check()?;
         let params = SvmOptions::from(self);
         let rows = ClassProblem::new(&params, self.class_weight.as_ref(), data, 1.0, monitor)?;
+        rows.problem.check_total(rows.problem.weights.iter().sum())?;
         let decomposition = Decomposition::OneVsOne(&rows.ranges);
         let bound = |k: usize| rows.row_weight(1.0, k);
         let subproblems = observed_pairs(&rows.ranges)
@@ -110,8 +111,11 @@ impl Fit for NuSvc {
             .collect::<Result<Vec<Subproblem>>>()?;
         let plan = plan(&rows.problem, Reduction::OneVsOne, &subproblems, monitor);
         let solutions = solve_all(&rows.problem, &subproblems, monitor);
+        let scaled = observed_pairs(&rows.ranges).zip(&solutions).map(|((a, b), solution)| {
+            scaled_function(solution).ok_or_else(|| self.no_margin(rows.classes, a, b))
+        });
         let (equivalent_c, functions): (Vec<f64>, Vec<BinaryFunction>) =
-            solutions.iter().map(scaled_function).unzip();
+            scaled.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let (expansion, n_support) =
             decomposition.expansion(&rows.problem, &subproblems, &functions);
         let calibration = self.probability.then(|| {
@@ -128,8 +132,14 @@ impl Fit for NuSvc {
                 (0..subproblems.len()).into_par_iter().map(leave_one_out).collect();
             decomposition.calibrate(self.calibration, &rows.problem, &subproblems, &scores)
         });
-        let certificate =
-            certificate(&rows.problem, plan, &solutions, expansion.n_vectors(), start);
+        let certificate = certificate(
+            &rows.problem,
+            plan,
+            &subproblems,
+            &solutions,
+            expansion.n_vectors(),
+            start,
+        );
         let model = NuSvcModel {
             classes: rows.classes.clone(),
             expansion,
@@ -146,16 +156,33 @@ impl Fit for NuSvc {
     }
 }
 
-/// The equivalent `C = 1 / ρ` and the decision function, divided by the margin `ρ`.
-fn scaled_function(solution: &DualSolution) -> (f64, BinaryFunction) {
+/// The equivalent `C = 1 / ρ` and the decision function, divided by the margin `ρ`; `None` if `ρ` is zero to rounding.
+fn scaled_function(solution: &DualSolution) -> Option<(f64, BinaryFunction)> {
     let [first, second] = solution.intercepts;
     // The margin is half of the difference between the multipliers of the two classes.
-    let rho = (0.5 * (second - first)).abs().max(f64::MIN_POSITIVE);
+    let rho = (0.5 * (second - first)).abs();
+    let weight: f64 = solution.beta.iter().map(|b| b.abs()).sum();
+    // `ρ` times the sum of the dual variables is of the size of `‖w‖²`.
+    if rho.is_nan() || rho * weight <= solution.gap.rounding || !(1.0 / rho).is_finite() {
+        return None;
+    }
     let beta = solution.beta.iter().map(|b| b / rho).collect();
-    (1.0 / rho, (beta, 0.5 * (first + second) / rho))
+    Some((1.0 / rho, (beta, 0.5 * (first + second) / rho)))
 }
 
 impl NuSvc {
+    /// The error for two classes whose reduced convex hulls intersect: `w` and `ρ` are zero.
+    fn no_margin(&self, classes: &Classes, a: usize, b: usize) -> Error {
+        let name = |c: usize| classes.label(c as u32).to_string();
+        Error::Number {
+            what: format!("the margin ρ of `{}` and `{}` at nu = {}", name(a), name(b), self.nu),
+            value: 0.0,
+            expected: "above 0, but convex combinations of both classes coincide in the feature space; \
+                       increase `nu`, choose another kernel, or check that the columns are not constant"
+                .into(),
+        }
+    }
+
     /// The binary subproblem of two classes, one group of variables each.
     fn subproblem(
         &self,

@@ -66,6 +66,7 @@ impl Fit for NuSvr {
         self.check()?;
         let y = data.regression_target()?;
         let problem = DualProblem::new(&SvmOptions::from(self), data, |_| 0, self.C, monitor)?;
+        problem.check_total(self.C * problem.weights.iter().sum::<f64>())?;
         let n = problem.indices.len();
         let y: Vec<f64> = problem.indices.iter().map(|i| y[*i as usize]).collect();
         let function = |solution: &DualSolution| {

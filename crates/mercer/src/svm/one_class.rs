@@ -65,7 +65,9 @@ impl Fit for OneClassSvm {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<OneClassSvmModel>> {
         let start = Instant::now();
         self.check()?;
-        let problem = DualProblem::new(&SvmOptions::from(self), data, |_| 0, 1.0, monitor)?;
+        let params = SvmOptions { zero_sum: false, ..SvmOptions::from(self) };
+        let problem = DualProblem::new(&params, data, |_| 0, 1.0, monitor)?;
+        problem.check_total(problem.weights.iter().sum())?;
         let n = problem.indices.len();
         let mut initial = vec![0.0; n];
         fill_to_sum(&problem.weights, self.nu * problem.weights.iter().sum::<f64>(), &mut initial);

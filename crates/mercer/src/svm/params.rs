@@ -29,6 +29,9 @@ param_group! {
 pub(super) struct SvmOptions {
     pub kernel: SvmKernelOptions,
     pub smo: SmoOptions,
+    /// Whether the coefficients of every decision function sum to zero, so that the rows of a linear kernel can be
+    /// centered: true if there is an intercept and no other fixed sum.
+    pub zero_sum: bool,
 }
 
 impl<'a, P> From<&'a P> for SvmOptions
@@ -37,6 +40,6 @@ where
     SmoOptions: From<&'a P>,
 {
     fn from(params: &'a P) -> Self {
-        SvmOptions { kernel: params.into(), smo: params.into() }
+        SvmOptions { kernel: params.into(), smo: params.into(), zero_sum: true }
     }
 }

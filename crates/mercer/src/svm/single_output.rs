@@ -32,8 +32,11 @@ pub(super) fn fit(
     let values = rows.iter().map(|k| beta[*k as usize]).collect();
     let coefficients =
         Matrix::from_shape_vec((1, rows.len()), values).expect("one coefficient per vector");
+    let positions: Vec<u32> = (0..beta.len() as u32).collect();
+    let intercept = problem.input_intercept(&positions, &beta, intercept);
     let expansion = problem.expansion(&rows, coefficients, vec![intercept]);
-    let certificate = certificate(problem, plan, &solutions, expansion.n_vectors(), start);
+    let certificate =
+        certificate(problem, plan, &subproblems, &solutions, expansion.n_vectors(), start);
     SingleOutput { expansion, solution: solutions.swap_remove(0), certificate }
 }
 

@@ -2,7 +2,8 @@
 //! pair of classes or per class for classification.
 
 use super::dual_problem::{DualProblem, DualSolution, MAX_CONCURRENT_SUBPROBLEMS, SolveContext};
-use crate::kernel::Precision;
+use super::duality_gap::DualityGap;
+use crate::kernel::{Indefinite, Precision};
 use crate::model::{Certificate, Convergence, Monitor, Plan, Progress};
 use crate::solver::{BoxQp, OnProgress, PowerSlack};
 use rayon::prelude::*;
@@ -132,9 +133,13 @@ pub(super) fn for_each_subproblem<R: Send>(
 }
 
 /// The certificate of all subproblems: the sums of their objectives and their largest KKT violation.
+///
+/// A kernel that is not positive semi-definite makes the dual problem non-convex: the solution is then a stationary
+/// point, and the primal objective is no bound for anything.
 pub(super) fn certificate(
     problem: &DualProblem<'_>,
     plan: Option<Plan>,
+    subproblems: &[Subproblem],
     solutions: &[DualSolution],
     n_vectors: usize,
     start: Instant,
@@ -150,9 +155,18 @@ pub(super) fn certificate(
         Precision::Double => "double",
     };
     let unconverged = solutions.iter().filter(|s| !s.converged).count();
-    let mut certificate = Certificate::iterative(unconverged == 0, stopped)
-        .objective("primal objective", primal)
-        .dual(dual)
+    let mut certificate = match evidence(problem, solutions) {
+        None => Certificate::iterative(unconverged == 0, stopped)
+            .objective("primal objective", primal)
+            .dual(dual),
+        Some(evidence) => Certificate::stationary(unconverged == 0, stopped)
+            .objective("dual objective", dual)
+            .note(format!(
+                "kernel is not positive semi-definite ({evidence}): the dual problem is not convex, \
+                 no duality gap"
+            )),
+    };
+    certificate = certificate
         .violation("largest KKT violation", violation)
         .note(format!("{n_vectors} support vectors"))
         .note(format!("{values} kernel values in {precision} precision"))
@@ -166,5 +180,38 @@ pub(super) fn certificate(
     if unconverged > 0 && stopped.is_none() {
         certificate = certificate.note(format!("{unconverged} subproblems did not converge"));
     }
-    certificate
+    remedies(problem, subproblems, solutions).into_iter().fold(certificate, Certificate::note)
+}
+
+/// Evidence that the kernel is not positive semi-definite: an eigenvalue, or a curvature met by the solver. A curvature
+/// below zero of a kernel that satisfies Mercer's condition can only be rounding.
+fn evidence(problem: &DualProblem<'_>, solutions: &[DualSolution]) -> Option<Indefinite> {
+    let lowest = solutions.iter().map(|s| s.min_curvature).fold(0.0, f64::min);
+    let negative = lowest < 0.0 && !problem.function.is_mercer();
+    problem.indefinite.or(negative.then_some(Indefinite::Curvature(lowest)))
+}
+
+/// What limits the solutions, and what to do about it.
+fn remedies(
+    problem: &DualProblem<'_>,
+    subproblems: &[Subproblem],
+    solutions: &[DualSolution],
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    let stagnated = subproblems.iter().zip(solutions).filter(|(_, s)| s.stagnated);
+    let sizes = stagnated.map(|(sub, _)| problem.box_size(&sub.rows, &sub.qp()));
+    if let Some((bound, size)) = sizes.max_by(|a, b| (a.0 * a.1).total_cmp(&(b.0 * b.1))) {
+        notes.push(format!(
+            "stopped because the duality gap hardly decreased: C = {bound:.1e} times the mean K(x,x) = \
+             {size:.1e} is too large; standardize the columns, or decrease `C`"
+        ));
+    }
+    let limited = solutions.iter().map(|s| s.gap).filter(DualityGap::is_limited_by_rounding);
+    if let Some(error) = limited.map(|gap| gap.rounding).reduce(f64::max) {
+        notes.push(format!(
+            "the dual objective is lowered by the rounding error {error:.1e} of the kernel values; \
+             center and standardize the columns"
+        ));
+    }
+    notes
 }

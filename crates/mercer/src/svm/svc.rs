@@ -5,6 +5,7 @@
 //! replaces the upper bounds, see [`PowerSlack`]. The coefficients of the decision function are `βᵢ = yᵢαᵢ`.
 
 use super::dual_problem::DualSolution;
+use super::duality_gap::DualityGap;
 use super::hard_margin::{ConvexHulls, closest_points};
 use super::multiclass::{BinaryFunction, ClassProblem, DecisionShape, Decomposition, Multiclass};
 use super::params::{SmoOptions, SmoParams, SvmOptions};
@@ -110,6 +111,8 @@ impl Svc {
             options.smo.tol = options.smo.tol.min(1e-9);
             options.smo.gap = None;
         }
+        // Crammer-Singer has no intercepts.
+        options.zero_sum = self.multiclass != Multiclass::CrammerSinger;
         options
     }
 
@@ -121,6 +124,7 @@ impl Svc {
         previous: Option<&SvcModel>,
     ) -> Result<Fitted<SvcModel>> {
         let start = Instant::now();
+        self.check_finite_cost()?;
         self.check()?;
         self.check_combinations()?;
         if self.approx == 0 {
@@ -131,6 +135,18 @@ impl Svc {
             return Ok(approximate);
         }
         self.fit_exact(data, monitor, Some(&approximate.model), start)
+    }
+
+    /// Refuses an infinite `C`, which stands for a hard margin in textbooks.
+    fn check_finite_cost(&self) -> Result<()> {
+        if self.C != f64::INFINITY {
+            return Ok(());
+        }
+        Err(Error::Parameter {
+            name: "C".into(),
+            found: "inf".into(),
+            expected: "float > 0, and finite; for a hard margin set `margin` to `hard`".into(),
+        })
     }
 
     /// Refuses parameters that exclude each other.
@@ -209,8 +225,14 @@ impl Svc {
         let (expansion, n_support) =
             decomposition.expansion(&rows.problem, &solved.subproblems, &solved.functions());
         let calibration = self.calibrate(&rows, &decomposition, &solved);
-        let certificate =
-            certificate(&rows.problem, plan, &solved.solutions, expansion.n_vectors(), start);
+        let certificate = certificate(
+            &rows.problem,
+            plan,
+            &solved.subproblems,
+            &solved.solutions,
+            expansion.n_vectors(),
+            start,
+        );
         let slacks = solved.slacks(&rows, &decomposition);
         let margins = solved.margins();
         let certificate = self.with_margin(certificate, &margins, &slacks);
@@ -261,21 +283,36 @@ impl Svc {
     /// Solves all subproblems with a hard margin.
     ///
     /// # Errors
-    /// [`Error::NotSeparable`] with a witness if two classes are not separable.
+    /// [`Error::NotSeparable`] with a witness if two classes are not separable, [`Error::Undecided`] if rounding leaves
+    /// that open.
     fn solve_hard_margin(
         &self,
         rows: &ClassProblem<'_, '_>,
         subproblems: &[Subproblem],
         monitor: &Monitor<'_>,
     ) -> Result<Vec<DualSolution>> {
+        if let Some(evidence) = rows.problem.indefinite {
+            return Err(Error::Parameter {
+                name: "kernel".into(),
+                found: format!("{}, not positive semi-definite ({evidence})", self.kernel),
+                expected:
+                    "positive semi-definite for a hard margin, which is a distance in the feature \
+                           space; set `margin` to `soft`, or choose another kernel"
+                        .into(),
+            });
+        }
         let n = subproblems.len();
         let work = |sub: &Subproblem, _: &OnProgress<'_>| {
             // The gap of the objective as a relative error of the margin, whose square is the objective's inverse.
             let tol = self.gap.map_or(self.tol, |gap| 1.0 - (1.0 - gap.min(1.0)).sqrt());
             match closest_points(&rows.problem, sub, tol, n, monitor).ok_or(Error::Stopped)? {
                 ConvexHulls::Separated(solution) => Ok(solution),
-                ConvexHulls::Intersecting { coefficients, distance } => {
-                    Err(not_separable(rows, sub, &coefficients, distance))
+                ConvexHulls::Intersecting { coefficients, distance, spread } => {
+                    Err(not_separable(rows, sub, &coefficients, distance, spread))
+                }
+                ConvexHulls::Undecided { distance, spread } => {
+                    let [first, second] = class_names(rows, sub);
+                    Err(Error::Undecided { first, second, distance, spread })
                 }
             }
         };
@@ -312,11 +349,18 @@ impl Svc {
         slacks: &Matrix,
     ) -> Certificate {
         let [margin] = margins else { return certificate };
+        if margin.is_infinite() {
+            return certificate.note(
+                "w = 0: the decision function is constant and has no margin; choose another kernel, or \
+                 increase `C`",
+            );
+        }
         let count = |least: f64| slacks.iter().filter(|s| **s > least).count();
         // A slack within the tolerance is no violation.
         let (inside, wrong) = (count(self.tol), count(1.0));
+        let margin = short(*margin);
         certificate.note(format!(
-            "margin {margin:.4}, {inside} rows inside it, {wrong} of them misclassified"
+            "margin {margin}, {inside} rows inside it, {wrong} of them misclassified"
         ))
     }
 }
@@ -332,11 +376,12 @@ impl Solved {
         self.solutions.iter().map(|s| (s.beta.clone(), s.intercepts[0])).collect()
     }
 
-    /// The margin `1 / ‖w‖` of every subproblem.
+    /// The margin `1 / ‖w‖` of every subproblem, infinite if `w` is zero to rounding.
     fn margins(&self) -> Vec<f64> {
         let margin = |solution: &DualSolution| {
-            let square: f64 = solution.beta.iter().zip(&solution.outputs).map(|(b, f)| b * f).sum();
-            1.0 / square.max(f64::MIN_POSITIVE).sqrt()
+            let DualityGap { squared_norm, rounding, .. } = solution.gap;
+            let is_zero = squared_norm <= rounding;
+            if is_zero { f64::INFINITY } else { 1.0 / squared_norm.sqrt() }
         };
         self.solutions.iter().map(margin).collect()
     }
@@ -359,23 +404,24 @@ fn not_separable(
     sub: &Subproblem,
     coefficients: &[f64],
     distance: f64,
+    spread: f64,
 ) -> Error {
     let combination = |sign: f64| -> Vec<(usize, f64)> {
         let nonzero = sub.rows.iter().zip(coefficients).filter(|(_, c)| **c * sign > 0.0);
         nonzero.map(|(k, c)| (rows.problem.indices[*k as usize] as usize, c.abs())).collect()
     };
-    // One-vs-rest: the rest is named after the first of its classes.
-    let name = |sign: f64| {
+    let [first, second] = class_names(rows, sub);
+    let witness = [combination(1.0), combination(-1.0)];
+    Error::NotSeparable { first, second, witness, distance, spread }
+}
+
+/// The names of the two classes of a subproblem; in one-vs-rest the rest is named after the first of its classes.
+fn class_names(rows: &ClassProblem<'_, '_>, sub: &Subproblem) -> [String; 2] {
+    [1.0, -1.0].map(|sign| {
         let row = sub.rows.iter().zip(&sub.linear).find(|(_, y)| **y == sign);
         let code = row.map_or(0, |(k, _)| rows.codes[*k as usize]);
         rows.classes.label(code).to_string()
-    };
-    Error::NotSeparable {
-        first: name(1.0),
-        second: name(-1.0),
-        witness: [combination(1.0), combination(-1.0)],
-        distance,
-    }
+    })
 }
 
 impl Fit for Svc {

@@ -1,7 +1,7 @@
 //! The model of C-support vector classification.
 
 use super::kernel_classifier::{KernelClassifier, invalid_classifier};
-use super::multiclass::{DecisionShape, Multiclass};
+use super::multiclass::{DecisionShape, Multiclass, pairs};
 use crate::calibrate::map::CalibrationMap;
 use crate::explain::SupportExplanation;
 use crate::kernel::KernelExpansion;
@@ -68,6 +68,42 @@ impl SvcModel {
     /// Whether the model predicts probabilities.
     pub fn has_probabilities(&self) -> bool {
         self.calibration.is_some()
+    }
+}
+
+/// The margin of a binary decision function.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassMargin {
+    /// The first class.
+    pub first: Label,
+    /// The second class; `None` for all others.
+    pub second: Option<Label>,
+    /// `1 / ‖w‖`; `None` if `w` is zero, so that there is no margin.
+    pub margin: Option<f64>,
+}
+
+impl SvcModel {
+    /// The margins with the classes they are between: one per pair of observed classes (one-vs-one), or one per observed
+    /// class (one-vs-rest). Empty for Crammer-Singer, which has no margins of its own.
+    pub fn class_margins(&self) -> Vec<ClassMargin> {
+        let observed: Vec<usize> =
+            (0..self.classes.len()).filter(|c| self.n_support[*c] > 0).collect();
+        let label = |c: usize| self.classes.label(c as u32).clone();
+        let between: Vec<(Label, Option<Label>)> = match self.multiclass {
+            Multiclass::OneVsOne => pairs(observed.len())
+                .map(|(a, b)| (label(observed[a]), Some(label(observed[b]))))
+                .collect(),
+            _ => observed.iter().map(|c| (label(*c), None)).collect(),
+        };
+        if between.len() != self.margins.len() {
+            return Vec::new();
+        }
+        let margin = |((first, second), margin): ((Label, Option<Label>), &f64)| ClassMargin {
+            first,
+            second,
+            margin: Some(*margin).filter(|m| m.is_finite()),
+        };
+        between.into_iter().zip(&self.margins).map(margin).collect()
     }
 }
 

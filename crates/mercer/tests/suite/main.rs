@@ -24,6 +24,7 @@ mod rounds;
 mod sgd;
 mod special;
 mod svm;
+mod svm_certificates;
 mod svm_models;
 mod text;
 mod unlabeled;

@@ -151,7 +151,7 @@ fn classes_that_are_not_separable_have_a_witness() {
     let data = Dataset::classes(&x, &[0, 0, 1, 1, 1], &classes).unwrap();
     let svc = Svc::new().kernel(Kernel::Linear).margin(Margin::Hard);
 
-    let Err(Error::NotSeparable { first, second, witness, distance }) =
+    let Err(Error::NotSeparable { first, second, witness, distance, .. }) =
         svc.fit(&data, &Monitor::quiet())
     else {
         panic!("the classes are not separable")

@@ -15,6 +15,9 @@ const PACKAGE: &str = "crates/mercer-python/python/mercer";
 const INDENT: &str = "        ";
 const RANDOM_STATE: &str = "from numpy.random import RandomState\n\n";
 
+/// Hand-written classes that belong to a generated module: module, file and class.
+const HANDWRITTEN: [(&str, &str, &str); 1] = [("svm", "hyperplane", "Hyperplane")];
+
 /// Every generated Python file: its path from the root of the repository, and its text.
 pub fn python_files() -> Vec<(String, String)> {
     let mut modules: BTreeMap<&str, Vec<&Card>> = BTreeMap::new();
@@ -26,7 +29,7 @@ pub fn python_files() -> Vec<(String, String)> {
         .flat_map(|(module, cards)| {
             [
                 (format!("{PACKAGE}/{module}.py"), source(module, cards)),
-                (format!("{PACKAGE}/{module}.pyi"), stub(cards)),
+                (format!("{PACKAGE}/{module}.pyi"), stub(module, cards)),
             ]
         })
         .collect()
@@ -50,12 +53,19 @@ fn source(module: &str, cards: &[&Card]) -> String {
         "\"\"\"The estimators of ``{module}``.\n\n\
          Written by ``mercer generate`` from the declarations of the estimators; edit those.\n\
          \"\"\"\n\n\
-         {class_var}{random_state}{}\n\n\
+         {class_var}{random_state}{}\n{}\n\
          {}\n\
          {classes}",
         import_bases(cards, &used),
-        all(cards)
+        import_handwritten(module),
+        all(module, cards)
     )
+}
+
+/// The imports of the hand-written classes of a module, one line each.
+fn import_handwritten(module: &str) -> String {
+    let own = HANDWRITTEN.iter().filter(|(of, _, _)| *of == module);
+    own.map(|(_, file, class)| format!("from .{file} import {class}\n")).collect()
 }
 
 /// The import of the base classes and other names of the package `base`, sorted as isort does.
@@ -84,8 +94,9 @@ fn isort_key(name: &str) -> (u8, String) {
 }
 
 /// The `__all__` of a module.
-fn all(cards: &[&Card]) -> String {
+fn all(module: &str, cards: &[&Card]) -> String {
     let mut names: Vec<&str> = cards.iter().map(|card| python_name(card).1).collect();
+    names.extend(HANDWRITTEN.iter().filter(|(of, _, _)| *of == module).map(|(_, _, class)| *class));
     names.sort_unstable_by_key(|name| isort_key(name));
     let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     listed("__all__ = [", &names, "]", 0)
@@ -244,7 +255,7 @@ fn init(
     listed("    def __init__(", &arguments, &format!("){returns}"), 4)
 }
 
-fn stub(cards: &[&Card]) -> String {
+fn stub(module: &str, cards: &[&Card]) -> String {
     let classes: String = cards.iter().map(|card| stub_class(card)).collect();
     let mut out = String::new();
     let used = |names: [(&'static str, &str); 2]| -> Vec<&'static str> {
@@ -264,7 +275,8 @@ fn stub(cards: &[&Card]) -> String {
     if classes.contains("RandomState") {
         out += RANDOM_STATE;
     }
-    out + &format!("{}\n\n{}\n{classes}", import_bases(cards, &[]), all(cards))
+    let imports = format!("{}\n{}", import_bases(cards, &[]), import_handwritten(module));
+    out + &format!("{imports}\n{}\n{classes}", all(module, cards))
 }
 
 fn stub_class(card: &Card) -> String {

@@ -1,5 +1,6 @@
 """Mixins for the capabilities of a classifier: probabilities, densities, decision values, explanations."""
 
+import itertools
 from typing import Any, Self
 
 import numpy as np
@@ -179,6 +180,17 @@ class SupportVectors(Estimator):
         """
         check_is_fitted(self)
         return SupportExplanation(self._fitted.explain(self._one_row(x)))
+
+    @available_if(lambda self: hasattr(self, "margins_"))
+    def class_margins(self) -> dict[tuple[Any, Any], float]:
+        """The margin ``1/‖w‖`` of each decision function by the pair of its classes: one per pair
+        (one-vs-one), or one per class with ``None`` for the rest (one-vs-rest). It is infinite if
+        ``w`` is zero."""
+        observed = [c for c, n in zip(self.classes_, self.n_support_, strict=True) if n > 0]
+        pairs: list[tuple[Any, Any]] = list(itertools.combinations(observed, 2))
+        if len(self.classes_) > 2 and self.get_params()["multiclass"] == "ovr":
+            pairs = [(c, None) for c in observed]
+        return dict(zip(pairs, self.margins_.tolist(), strict=True))
 
 
 class AdditiveScores(Classifier):

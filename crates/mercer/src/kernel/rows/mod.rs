@@ -10,6 +10,7 @@ mod columns;
 mod storage;
 mod tile;
 
+pub(crate) use storage::column_means;
 pub use storage::{Storage, center_of};
 
 use super::{Function, Kernel};
@@ -178,6 +179,16 @@ impl<T: Float> KernelRows<T> {
     /// `K(x, x)` of every row.
     pub fn diagonal(&self) -> Vec<T> {
         (0..self.n_rows).map(|i| T::narrow(self.diagonal_value(i))).collect()
+    }
+
+    /// An estimate of the largest rounding error of a kernel value in double precision: that of the largest value, and
+    /// for `rbf` that of the squared distances in its exponent, which are differences of squared norms.
+    pub fn value_rounding(&self) -> f64 {
+        /// In units of the machine epsilon.
+        const ROUNDING: f64 = 8.0 * f64::EPSILON;
+        let largest = (0..self.n_rows).map(|i| self.diagonal_value(i).abs()).fold(0.0, f64::max);
+        let norm = self.squared_norms.iter().map(|s| (*s).into()).fold(0.0, f64::max);
+        ROUNDING * largest * rounding_growth(&self.function, norm)
     }
 
     fn diagonal_value(&self, i: usize) -> f64 {
@@ -426,6 +437,19 @@ fn mirror<T: Copy>(cells: &mut [T], n: usize) {
                 }
             }
         }
+    }
+}
+
+/// How much a kernel magnifies the relative rounding error of inner products of rows with the squared norm `norm`.
+fn rounding_growth(function: &Function, norm: f64) -> f64 {
+    match &function.kernel {
+        Kernel::Rbf => 1.0 + function.gamma * norm,
+        Kernel::Poly => function.degree.max(1) as f64,
+        Kernel::Composed(formula) => formula
+            .leaves()
+            .map(|leaf| rounding_growth(&leaf.function(), norm))
+            .fold(1.0, |product, growth| product + growth - 1.0),
+        _ => 1.0,
     }
 }
 

@@ -240,10 +240,19 @@ pub fn set<P: Params>(params: &P, name: &str, value: Value) -> Result<P> {
         });
     };
     let found = value.to_string();
+    // Textbooks write a hard margin as an infinite `C`.
+    let has_margin = P::SPECS.iter().any(|s| s.name == "margin");
+    let infinite = value.as_str().is_some_and(|v| v.parse::<f64>() == Ok(f64::INFINITY));
     let refuse = |why: TreeError| Error::Parameter {
         name: name.to_owned(),
         found,
         expected: match spec.rule {
+            _ if name == "C" && has_margin && infinite => {
+                format!(
+                    "{}, and finite; for a hard margin set `margin` to `hard`",
+                    spec.value_type()
+                )
+            }
             Rule::Formula(_) => format!("{} ({why})", spec.value_type()),
             _ => spec.value_type(),
         },

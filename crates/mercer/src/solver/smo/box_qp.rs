@@ -76,6 +76,8 @@ pub struct Solution {
     pub kernel_values: u64,
     /// Why the solver stopped early, if it did.
     pub stopped: Option<Stop>,
+    /// The most negative curvature of a working pair beyond rounding, or zero for a convex problem.
+    pub min_curvature: f64,
 }
 
 /// Receives the completed fraction of a solve and its current state.

@@ -108,6 +108,7 @@ fn solve_dense<T: Float>(
         iterations: run.iterations,
         kernel_values: (n * (n + 1) / 2) as u64,
         stopped,
+        min_curvature: v.min_curvature,
         beta: v.beta,
     }
 }
@@ -240,6 +241,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
             iterations: self.iterations,
             kernel_values: self.cache.n_computed,
             stopped,
+            min_curvature: self.v.min_curvature,
             beta: self.beta,
         }
     }
@@ -282,7 +284,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
         self.cache.touch(i as u32);
         let v = &self.v;
         let column_i = self.cache.column(i as u32);
-        let j = group.start
+        let second = group.start
             + T::select_second(
                 &v.gradient[group.clone()],
                 &v.down[group.clone()],
@@ -291,6 +293,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
                 self.diagonal[i],
                 scans[g].max_up,
             )?;
+        let j = v.other_than(i, second);
         if !self.cache.contains(j as u32) {
             let block = self.columns_to_compute(&[i as u32, j as u32], &scans);
             self.fetch(&block);
@@ -302,7 +305,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
             None => (self.diagonal[i].into(), self.diagonal[j].into()),
             Some(_) => (column_i[i].into(), column_j[j].into()),
         };
-        let curvature = own_i + own_j - 2.0 * column_i[j].into();
+        let curvature = self.v.pair_curvature::<T>([own_i, own_j], column_i[j].into());
         let t = update_pair(&mut self.v, i, j, slope, curvature);
         if t == 0.0 {
             return None;

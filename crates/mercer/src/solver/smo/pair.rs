@@ -34,6 +34,8 @@ pub(crate) struct Variables {
     /// The first `split` variables are one group, the others are the second.
     pub split: usize,
     pub slack: Option<PowerSlack>,
+    /// The most negative curvature of a working pair beyond rounding, or zero: the problem is not convex below it.
+    pub min_curvature: f64,
 }
 
 impl Variables {
@@ -48,7 +50,19 @@ impl Variables {
     ) -> Self {
         let n = beta.len();
         let (up, down) = (vec![0.0; n], vec![0.0; n]);
-        let mut out = Variables { beta, gradient, lower, upper, up, down, epsilon, split, slack };
+        let min_curvature = 0.0;
+        let mut out = Variables {
+            beta,
+            gradient,
+            lower,
+            upper,
+            up,
+            down,
+            epsilon,
+            split,
+            slack,
+            min_curvature,
+        };
         (0..n).for_each(|i| out.update_status(i));
         out
     }
@@ -66,6 +80,31 @@ impl Variables {
     /// The second derivative of a variable's slack penalty, which adds to the diagonal of `K`.
     pub fn slack_curvature(&self, i: usize) -> f64 {
         self.slack.as_ref().map_or(0.0, |slack| slack.curvature(i, self.beta[i].abs()))
+    }
+
+    /// `K_ii + K_jj − 2 K_ij`, the curvature along a pair. It is a squared distance for a kernel; one that is negative
+    /// beyond the rounding of kernel values of the type `T` is remembered.
+    pub fn pair_curvature<T: Float>(&mut self, own: [f64; 2], between: f64) -> f64 {
+        /// Rounding errors of a kernel value in units of the machine epsilon.
+        const ROUNDING_UNITS: f64 = 256.0;
+        let curvature = own[0] + own[1] - 2.0 * between;
+        let size = own[0].abs() + own[1].abs() + 2.0 * between.abs();
+        if curvature < -ROUNDING_UNITS * T::EPSILON * size {
+            self.min_curvature = self.min_curvature.min(curvature);
+        }
+        curvature
+    }
+
+    /// The second variable of a working pair: `j`, or the most violating one if `j` is the first variable itself.
+    /// Rounding can leave a variable a violation against itself, whose curvature is zero, so that its gain seems large
+    /// beside those of a kernel with huge values.
+    pub fn other_than(&self, i: usize, j: usize) -> usize {
+        if i != j {
+            return j;
+        }
+        let group = if i < self.split { 0..self.split } else { self.split..self.beta.len() };
+        let low = |k: usize| self.down[k] - self.gradient[k];
+        group.fold(i, |best, k| if low(k) < low(best) { k } else { best })
     }
 
     pub fn groups(&self) -> [Range<usize>; 2] {
@@ -95,6 +134,7 @@ impl Variables {
                 .slack
                 .as_ref()
                 .map(|slack| PowerSlack { power: slack.power, costs: take(&slack.costs) }),
+            min_curvature: self.min_curvature,
         }
     }
 }
@@ -163,10 +203,10 @@ pub(crate) fn optimize_pairs<T: Float>(
         ) else {
             return run();
         };
-        let j = group.start + j;
+        let j = v.other_than(i, group.start + j);
         let slope = pair_violation(v, j, scans[g].max_up);
         let own: [f64; 2] = [i, j].map(|i| k[i * n + i].into());
-        let curvature = own[0] + own[1] - 2.0 * column_i[j].into();
+        let curvature = v.pair_curvature::<T>(own, column_i[j].into());
         let t = update_pair(v, i, j, slope, curvature);
         if t == 0.0 {
             return run();

@@ -105,6 +105,7 @@ impl<T: Float> CachedSmo<'_, T> {
         let tol = tol.max(0.5 * self.options.tol);
         let proceed = |_, _| self.monitor.stop().is_none();
         let run = optimize_pairs(&mut variables, &matrix, &mut diagonal, tol, remaining, proceed);
+        self.v.min_curvature = self.v.min_curvature.min(variables.min_curvature);
         let mut changed: Vec<(f64, &[T])> = Vec::new();
         for ((i, beta), (column, own)) in
             set.iter().zip(&variables.beta).zip(columns.iter().zip(diagonal))

@@ -151,8 +151,13 @@ fn weight_two_is_the_row_twice_and_weight_zero_its_absence() {
             let copies = case.select(&repeated);
             case.weights = Some(times[..n].iter().map(|t| *t as f64).collect());
 
-            let weighted = fit(card, &case);
-            let copied = fit(card, &copies);
+            // `gamma=scale` is the variance of the rows without their weights, as in scikit-learn.
+            let mut estimator = estimator(card);
+            if card.specs.iter().any(|spec| spec.name == "gamma") {
+                estimator = estimator.set_from_str("gamma", "auto").unwrap();
+            }
+            let weighted = estimator.fit(&case.data(card), &Monitor::quiet());
+            let copied = estimator.fit(&copies.data(card), &Monitor::quiet());
 
             let (Ok(weighted), Ok(copied)) = (&weighted, &copied) else {
                 prop_assert_eq!(weighted.err(), copied.err());
