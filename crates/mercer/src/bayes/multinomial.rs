@@ -137,17 +137,11 @@ impl Generative for MultinomialNbModel {
     /// `log p(c, x | length)`: the scores and the logarithm of the multinomial coefficient.
     fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
         let mut joint = self.scores(x)?;
-        let sparse = match x {
-            Rows::Sparse(x) => Some(x.sum_duplicates()),
-            _ => None,
-        };
-        let x = match &sparse {
-            Some(sparse) => Rows::Sparse(sparse.view()),
-            None => *x,
-        };
-        for (i, mut row) in joint.outer_iter_mut().enumerate() {
-            row += log_coefficient(&x, i, 0..x.n_columns());
-        }
+        without_duplicate_cells(x, |x| {
+            for (i, mut row) in joint.outer_iter_mut().enumerate() {
+                row += log_coefficient(x, i, 0..x.n_columns());
+            }
+        });
         Ok(joint)
     }
 
@@ -162,6 +156,14 @@ impl Generative for MultinomialNbModel {
             draw_counts(length, &log_p.to_vec(), random, |j| row[j] += 1.0);
         }
         (rows, codes)
+    }
+}
+
+/// Calls `f` with the rows; a cell of sparse rows that is stored in parts is summed first.
+pub(super) fn without_duplicate_cells(x: &Rows<'_>, f: impl FnOnce(&Rows<'_>)) {
+    match x {
+        Rows::Sparse(x) => f(&Rows::Sparse(x.sum_duplicates().view())),
+        _ => f(x),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::Unseen;
 use crate::bayes::likelihood::{Likelihood, Multinomial, is_log_probability, log_probability};
-use crate::bayes::multinomial::{draw_counts, log_coefficient, mean_length};
+use crate::bayes::multinomial::{
+    draw_counts, log_coefficient, mean_length, without_duplicate_cells,
+};
 use crate::bayes::{are_priors, drawn_classes, each_chunk};
 use crate::explain::{ClassMeans, Domain};
 use crate::prelude::*;
@@ -272,23 +274,17 @@ impl Generative for MixedNbModel {
         if texts.is_empty() && columns.is_empty() {
             return Ok(joint);
         }
-        let sparse = match x {
-            Rows::Sparse(x) => Some(x.sum_duplicates()),
-            _ => None,
-        };
-        let x = match &sparse {
-            Some(sparse) => Rows::Sparse(sparse.view()),
-            None => *x,
-        };
-        for (i, mut row) in joint.outer_iter_mut().enumerate() {
-            row += texts.iter().map(|text| log_coefficient(&x, i, text.clone())).sum::<f64>();
-            if !columns.is_empty() {
-                let counts: Vec<f64> = columns.iter().map(|j| x.get(i, *j)).collect();
-                let present: Vec<f64> = counts.into_iter().filter(|n| !n.is_nan()).collect();
-                let counts = Rows::from(ndarray::ArrayView1::from(&present));
-                row += log_coefficient(&counts, 0, 0..present.len());
+        without_duplicate_cells(x, |x| {
+            for (i, mut row) in joint.outer_iter_mut().enumerate() {
+                row += texts.iter().map(|text| log_coefficient(x, i, text.clone())).sum::<f64>();
+                if !columns.is_empty() {
+                    let counts: Vec<f64> = columns.iter().map(|j| x.get(i, *j)).collect();
+                    let present: Vec<f64> = counts.into_iter().filter(|n| !n.is_nan()).collect();
+                    let counts = Rows::from(ndarray::ArrayView1::from(&present));
+                    row += log_coefficient(&counts, 0, 0..present.len());
+                }
             }
-        }
+        });
         Ok(joint)
     }
 
