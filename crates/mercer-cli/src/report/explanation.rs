@@ -175,8 +175,6 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
         )?;
     }
     let (heading, measure) = match e.measure {
-        // The scores of a model without probabilities are not log-odds.
-        ScoreMeasure::LogOdds if e.posterior.is_empty() => ("Scores", "score"),
         ScoreMeasure::LogOdds => ("Log-odds", "log-odds"),
         ScoreMeasure::DecisionValue => ("Decision value", "w·x + b"),
     };

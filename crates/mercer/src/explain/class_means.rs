@@ -97,11 +97,11 @@ mod tests {
         let composite = means.composite().expect("there are deviations");
 
         // Means 0, 2, 4, 4 of the range 0..4; deviations 1, 1, 3, 2 of the range 1..3.
-        assert_eq!(composite.slice(ndarray::s![.., .., 0]), array![[0, 128], [255, 255]]);
-        assert_eq!(composite.slice(ndarray::s![.., .., 1]), array![[0, 0], [255, 128]]);
+        assert_eq!(composite.index_axis(ndarray::Axis(2), 0), array![[0, 128], [255, 255]]);
+        assert_eq!(composite.index_axis(ndarray::Axis(2), 1), array![[0, 0], [255, 128]]);
         assert_eq!(
-            composite.slice(ndarray::s![.., .., 2]),
-            composite.slice(ndarray::s![.., .., 0])
+            composite.index_axis(ndarray::Axis(2), 2),
+            composite.index_axis(ndarray::Axis(2), 0)
         );
     }
 

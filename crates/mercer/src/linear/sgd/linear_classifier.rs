@@ -314,4 +314,8 @@ impl<K: Send + Sync> AdditiveScores for LinearClassifier<K> {
         });
         Ok((starts, terms))
     }
+
+    fn scores_are_log_odds(&self) -> bool {
+        false
+    }
 }
