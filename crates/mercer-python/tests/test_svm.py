@@ -340,9 +340,7 @@ def test_certificates_far_from_zero_are_those_of_centered_rows():
         X = np.round(r.normal(size=(40, 3)) * 3e3)
         X[20:] = X[:20]
         y = r.integers(0, 2, 40)
-        far, near = (
-            SVC(C=23, gamma=1 / 3, tol=1e-8).fit(x, y).certificate_ for x in (X + 2e8, X)
-        )
+        far, near = (SVC(C=23, gamma=1 / 3, tol=1e-8).fit(x, y).certificate_ for x in (X + 2e8, X))
         assert far["objective"] == pytest.approx(near["objective"], rel=1e-7)
         assert far["dual"] <= near["objective"] * (1 + 1e-9)
 
