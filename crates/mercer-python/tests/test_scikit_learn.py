@@ -21,12 +21,13 @@ PARAMETERS = {
     "LogisticRegressionCV": [{"cv": 3, "Cs": 3}],
     "Perceptron": [{}, {"average": True}],
     "SGDClassifier": [{}, {"loss": "log_loss"}],
-    # The check of sample weights compares with duplicated rows more strictly than the default tolerance.
-    "SVC": [{"tol": 1e-10}],
+    # The check of sample weights compares with duplicated rows more strictly than the default tolerance, and the
+    # variance in `gamma="scale"` is not weighted, as in scikit-learn.
+    "SVC": [{"tol": 1e-10, "gamma": "auto"}],
     # The checks have unbalanced classes, for which the default of 0.5 is infeasible.
-    "NuSVC": [{"tol": 1e-10, "nu": 0.2}],
-    "SVR": [{"tol": 1e-10}],
-    "NuSVR": [{"tol": 1e-10}],
+    "NuSVC": [{"tol": 1e-10, "gamma": "auto", "nu": 0.2}],
+    "SVR": [{"tol": 1e-10, "gamma": "auto"}],
+    "NuSVR": [{"tol": 1e-10, "gamma": "auto"}],
     "OneClassSVM": [{"tol": 1e-10}],
     "LinearSVC": [{"tol": 1e-10}],
     "LinearSVR": [{"tol": 1e-10}],
