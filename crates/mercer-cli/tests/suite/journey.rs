@@ -635,8 +635,10 @@ fn bins_and_indicators_are_categories_of_mixed_naive_bayes() {
     let printed = folder.output(&["explain", "tax.mercer", &tax, "--row", "5"]);
 
     // Incomes from 60 to 220 in three bins: 95 is below 113.3, as are 4 of 7 and 3 of 3 incomes.
-    assert!(printed.contains("p(taxable_income = below 113.3 | No) = (4 + 1) / (7 + 3) = 0.5"));
-    assert!(printed.contains("p(taxable_income = below 113.3 | Yes) = (3 + 1) / (3 + 3) = 0.6667"));
+    assert!(printed.contains("p(taxable_income = below 113.33 | No) = (4 + 1) / (7 + 3) = 0.5"));
+    assert!(
+        printed.contains("p(taxable_income = below 113.33 | Yes) = (3 + 1) / (3 + 3) = 0.6667")
+    );
 
     let mut indicators = train.to_vec();
     indicators.extend(["--prepare", "categories=one-hot"]);

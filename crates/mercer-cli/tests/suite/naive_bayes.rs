@@ -46,7 +46,7 @@ fn a_row_that_is_impossible_in_every_class_is_reported() {
         let (printed, _) = both(&folder, &["explain", "t.mercer", "new.csv"]);
         let json = folder.json(&["explain", "t.mercer", "new.csv", "--json"]);
 
-        assert!(predicted.contains("yes,0.4,0.6\nyes,0,1\n"), "{model}: {predicted}");
+        assert!(predicted.contains("yes,0.4,0.6\nyes,0.0,1.0\n"), "{model}: {predicted}");
         assert!(messages.contains("1 rows have likelihood zero in every class"), "{messages}");
         assert!(printed.starts_with("Class yes: P = 0.6"), "{model}: {printed}");
         assert!(printed.contains("Every class has likelihood zero"), "{printed}");

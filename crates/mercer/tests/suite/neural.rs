@@ -67,6 +67,7 @@ fn the_weights_of_scikit_learn_give_its_loss_and_predictions() {
                 intercepts,
                 loss: 0.0,
                 n_iter: 0,
+                means: vec![0.0; x.ncols()],
             };
             (Dataset::classes(&x, &codes, &classes).unwrap(), AnyModel::MlpClassifier(model))
         };

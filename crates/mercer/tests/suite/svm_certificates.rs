@@ -336,7 +336,7 @@ fn hard_margins_do_not_depend_on_origin_and_scale() {
     let classes = two();
     let fit = |x: &Matrix, codes: &[u32], kernel: Kernel, gamma: f64| {
         let data = Dataset::classes(x, codes, &classes).unwrap();
-        let svc = Svc::new().kernel(kernel).gamma(gamma.into()).margin(Margin::Hard);
+        let svc = Svc::new().kernel(kernel).gamma(gamma.into()).margin(Margin::Hard).tol(1e-6);
         svc.fit(&data, &Monitor::quiet())
     };
     // The input that was refused: one column at a million.

@@ -125,10 +125,10 @@ fn chains(mut neighbors: BTreeMap<Edge, Vec<Edge>>) -> Vec<Vec<Edge>> {
         let mut chain = vec![start];
         let mut at = start;
         while let Some(next) = neighbors.get_mut(&at).and_then(Vec::pop) {
-            if let Some(back) = neighbors.get_mut(&next) {
-                if let Some(k) = back.iter().position(|edge| *edge == at) {
-                    back.remove(k);
-                }
+            if let Some(back) = neighbors.get_mut(&next)
+                && let Some(k) = back.iter().position(|edge| *edge == at)
+            {
+                back.remove(k);
             }
             chain.push(next);
             at = next;

@@ -134,6 +134,15 @@ fn every_likelihood_falls_below_the_outlier_threshold_far_away() {
             let Ok((model, x)) = fit_column(&values, family) else { continue };
             let density = |x: &Matrix| model.log_density(&Rows::from(x)).unwrap();
             let threshold = outlier_threshold(&density(&x), 0.01).unwrap();
+            // Negative values have density zero under an exponential, fractions probability zero under a Poisson
+            // distribution: such rows are no reference for outliers.
+            if threshold == f64::NEG_INFINITY {
+                assert!(
+                    matches!(family, Family::Poisson | Family::Exponential),
+                    "{family:?} of {name}"
+                );
+                continue;
+            }
             for far in [1e9, 1e12, f64::MAX.sqrt()] {
                 let far = density(&ndarray::array![[far]])[0];
                 assert!(far < threshold, "{family:?} of {name}: {far}, threshold {threshold}");
@@ -206,7 +215,9 @@ fn drawn_densities_have_area_one_and_stay_in_their_domain() {
             // What is not drawn: the tails, and values beyond the last plotted count.
             let far =
                 matches!(&drawn, Distributions::Masses { .. } if means.centers[[0, 0]] > 900.0);
-            for area in areas.iter().filter(|_| !far) {
+            // Kernels around an extreme outlier are narrower than the grid of the curve.
+            let unresolved = family == Family::Kernel && name == "outlier";
+            for area in areas.iter().filter(|_| !far && !unresolved) {
                 assert!((0.97..1.01).contains(area), "{family:?} of {name}: {area}");
                 cases.checked();
             }
@@ -214,7 +225,9 @@ fn drawn_densities_have_area_one_and_stay_in_their_domain() {
             let mut sorted = values.clone();
             sorted.sort_by(f64::total_cmp);
             let steps = sorted.windows(2).map(|v| v[1] - v[0]).filter(|step| *step > 0.0);
-            let resolution = steps.fold(1.0, f64::min);
+            // Many values are counted in bins.
+            let bin = 0.01 * (sorted[sorted.len() - 1] - low);
+            let resolution = steps.fold(1.0, f64::min).max(bin);
             let allowed = match model.likelihoods[0].name() {
                 "histogram" => low.min(0.0) - resolution,
                 "exponential" => 0.0,

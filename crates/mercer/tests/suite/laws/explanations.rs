@@ -50,14 +50,11 @@ fn check_scores(card: &Card, model: &AnyModel, row: &[f64]) {
         assert_sum(card, intercept + terms.sum::<f64>(), e.scores[c], size, LONG_WAY);
         assert_sum(card, e.scores[c], scores[[0, c]], size, LONG_WAY);
     }
-    let odds = e.intercept_log_odds() + e.terms.iter().map(|t| t.log_odds).sum::<f64>();
-    assert_sum(card, odds, e.scores[e.winner] - e.scores[e.runner_up], size, LONG_WAY);
-    // The scores of two classes are the decision value with both signs. The explanation of linear-svc is being changed.
-    if let (Some(model), 2, true) =
-        (model.decision_function(), e.classes.len(), card.id != "linear-svc")
-    {
+    let sum = e.intercept_contribution() + e.terms.iter().map(|t| t.contribution).sum::<f64>();
+    assert_sum(card, sum, e.total(), size, LONG_WAY);
+    if let (Some(model), 2) = (model.decision_function(), e.classes.len()) {
         let decision = model.decisions(&rows).unwrap()[[0, 0]];
-        assert_sum(card, e.scores[e.winner], decision.abs(), size, LONG_WAY);
+        assert_sum(card, e.total().abs(), decision.abs(), size, LONG_WAY);
     }
 }
 
