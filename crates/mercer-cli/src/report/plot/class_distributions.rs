@@ -119,8 +119,7 @@ pub fn distributions(model: &Trained, columns: &[String], rows: Option<&Table>) 
         let plots = match drawn {
             Distributions::Densities(mut curves) => {
                 if let Some(range) = rows.and_then(|table| observed_range(table, &names[j])) {
-                    let inside = |(x, _): &(f64, f64)| (range.0..=range.1).contains(x);
-                    curves.iter_mut().for_each(|curve| curve.retain(inside));
+                    curves.iter_mut().for_each(|curve| *curve = clipped(curve, range));
                 }
                 lines(model, curves)
             }
@@ -169,6 +168,25 @@ fn observed_range(table: &Table, name: &str) -> Option<(f64, f64)> {
     let low = finite().fold(f64::INFINITY, f64::min);
     let high = finite().fold(f64::NEG_INFINITY, f64::max);
     (low < high).then_some((low, high))
+}
+
+/// The part of a curve within a range, interpolated at its ends.
+fn clipped(curve: &[(f64, f64)], (low, high): (f64, f64)) -> Vec<(f64, f64)> {
+    let mut inside = Vec::new();
+    for ends in curve.windows(2) {
+        let [(a, p), (b, q)] = [ends[0], ends[1]];
+        if b < low || a > high {
+            continue;
+        }
+        // A vertical segment, as at the edge of a bin, keeps both of its ends.
+        let at = |x: f64| if x == b { q } else { p + (q - p) * (x - a) / (b - a) };
+        let (start, end) = (a.max(low), b.min(high));
+        if inside.is_empty() {
+            inside.push((start, if start == a { p } else { at(start) }));
+        }
+        inside.push((end, at(end)));
+    }
+    inside
 }
 
 /// One line per class.
@@ -290,5 +308,20 @@ fn label(x: f64, y: f64, content: &str, anchor: TextAnchor) -> Primitive {
         rotate: None,
         bold: false,
         color: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_is_clipped_at_the_range_of_the_data() {
+        let bin = [(2007.0, 0.0), (2007.0, 0.5), (2009.0, 0.5), (2009.0, 0.0)];
+        let line = [(0.0, 0.0), (2.0, 2.0), (4.0, 0.0)];
+
+        assert_eq!(clipped(&bin, (2007.0, 2008.0)), [(2007.0, 0.0), (2007.0, 0.5), (2008.0, 0.5)]);
+        assert_eq!(clipped(&line, (1.0, 3.0)), [(1.0, 1.0), (2.0, 2.0), (3.0, 1.0)]);
+        assert_eq!(clipped(&line, (5.0, 6.0)), []);
     }
 }
