@@ -338,6 +338,12 @@ pub enum Error {
         /// The remedy; empty if there is none.
         instead: &'static str,
     },
+    /// No candidate of a model selection could be fitted.
+    #[error("no candidate could be fitted: {why}")]
+    Selection {
+        /// Why the first of them failed.
+        why: String,
+    },
     /// The fit was stopped before it could return a model.
     #[error("stopped before the fit could return a model; raise the time limit")]
     Stopped,

@@ -3,16 +3,20 @@
 use super::{Reading, parse};
 use crate::commands::DecisionOptions;
 use clap::{ArgGroup, Args as Group, ValueHint};
+use mercer::train::SupervisedTask;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Train an estimator on a table and save the model.
 ///
-/// Prints the columns, the certificate of the fit and cross-validated scores, and saves the model and an HTML
+/// Without `--model`, candidates from the whole catalog are compared by cross-validation, and the best one is trained.
+/// Prints the task, the columns, the leaderboard, the certificate of the fit and cross-validated scores, and saves the model and an HTML
 /// report with plots.
 #[derive(Group)]
 #[command(after_help = "\
 Examples:
-  mercer train penguins.csv --target species
+  mercer train penguins.csv --target species                  # the best of several estimators
+  mercer train prices.csv --target price --metric mae --budget 5m
   mercer train penguins.csv --target species --model gaussian-nb --set var_smoothing=1e-6
   mercer train tax.csv --target evade --likelihood taxable_income=gaussian
   mercer train mail.tsv --target label --text body
@@ -40,9 +44,20 @@ pub struct Train {
     /// Use the tokens of this text column as features, and no other columns (may repeat)
     #[arg(long = "text", value_name = "COLUMN")]
     pub texts: Vec<String>,
-    /// Estimator; see `mercer models` [default: chosen by the task and the types of the columns]
+    /// What to learn: the class of a row or a number [default: inferred from the target]
+    #[arg(long, value_parser = parse::task, value_name = "classification|regression")]
+    pub task: Option<SupervisedTask>,
+    /// Estimator; see `mercer models` [default: the best of several by cross-validation]
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
+    /// Metric to select the estimator by: accuracy, balanced-accuracy, f1, log-loss, brier, ece, roc-auc, pr-auc, mcc,
+    /// kappa, top-3; r2, rmse, mae, mape [default: accuracy or r2]
+    #[arg(long, value_name = "METRIC", conflicts_with = "model")]
+    pub metric: Option<String>,
+    /// Time for the comparison of estimators, such as 30s or 5m; 0 takes a fast baseline without a comparison
+    /// [default: 60s; small tables need less]
+    #[arg(long, value_parser = parse::duration, value_name = "TIME", conflicts_with = "model")]
+    pub budget: Option<Duration>,
     /// Parameter of the estimator (may repeat)
     #[arg(long = "set", value_parser = parse::key_value, value_name = "KEY=VALUE")]
     pub settings: Vec<(String, String)>,

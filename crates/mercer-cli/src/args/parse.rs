@@ -1,6 +1,7 @@
 //! Parsers of option values.
 
 use mercer::data::Kind;
+use mercer::train::SupervisedTask;
 use mercer_io::Format;
 use std::time::Duration;
 
@@ -17,6 +18,14 @@ pub fn key_value(text: &str) -> Result<(String, String), String> {
             Ok((key.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err("expected KEY=VALUE".into()),
+    }
+}
+
+pub fn task(text: &str) -> Result<SupervisedTask, String> {
+    match text {
+        "classification" => Ok(SupervisedTask::Classification),
+        "regression" => Ok(SupervisedTask::Regression),
+        _ => Err("expected classification or regression".into()),
     }
 }
 

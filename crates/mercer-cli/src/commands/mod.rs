@@ -19,6 +19,7 @@ mod models;
 mod plot;
 mod predict;
 mod sample;
+mod select;
 mod train;
 mod unsupervised;
 

@@ -1,15 +1,16 @@
 //! `mercer train`: from a table to a saved model, its certificate and its cross-validated scores.
 
-use super::{columns, plot, unsupervised};
+use super::{columns, plot, select, unsupervised};
 use crate::args::{SemiSupervised, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, TrainReport, html, terminal};
 use crate::session::Session;
-use mercer::catalog::{Capability, Estimator};
+use mercer::catalog::{Capability, Estimator, Learns};
 use mercer::data::{Classes, ColumnProfile, Kind, Profile};
 use mercer::model::Monitor;
 use mercer::preprocess::{CachedCounts, Features, Recipe};
+use mercer::train::select::Leaderboard;
 use mercer::train::{
     Choice, ColumnSelection, EmOptions, Outcome, SupervisedTask, TargetError, Task, Trained,
     Training, check_regression_target, choose_estimator, classes_of_target, find_target,
@@ -39,10 +40,25 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         session.message(&terminal::profile(&profile, &target.name));
     }
     columns::check_weights(args.weights.as_deref(), Some(&target.name), &profile)?;
-    let Choice { estimator, reason } = choose(&args, &profile, target, like.as_ref())?;
-    let regression = estimator.card().can(Capability::Regressor);
+    let task = task(&args, target, like.as_ref(), session)?;
+    let regression = task == SupervisedTask::Regression;
     check_options(&args, regression)?;
-    let classes = target_classes(&args, target, &estimator, &source, like.as_ref())?;
+    let board = if select::is_requested(&args, like.as_ref()) {
+        let classes = target_classes(&args, target, (task, "the portfolio"), &source, None)?;
+        let rows = (&source, &profile);
+        Some(select::leaderboard(&args, rows, target, (task, &classes), session)?)
+    } else {
+        None
+    };
+    let command = board.as_ref().and_then(Leaderboard::best).map(|best| {
+        let command = select::command(&args, &target.name, &best.candidate);
+        args.prepare.splice(0..0, best.candidate.steps.iter().cloned());
+        args.features.clone_from(&best.candidate.map);
+        command
+    });
+    let choice = choose(&args, &profile, (target, task), like.as_ref(), board.as_ref())?;
+    let Choice { estimator, reason } = choice;
+    let classes = target_classes(&args, target, (task, estimator.id()), &source, like.as_ref())?;
     args.decision.check(&classes, session)?;
     let more = match &args.semi_supervised.unlabeled_data {
         Some(path) => Some(input::open(path, &args.reading, Some(&target.name), session)?),
@@ -56,12 +72,16 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let monitor = session.monitor(&bar);
     let (features, rows) =
         fit_features(&args, &estimator, like, (&source, &profile, target), &monitor, session)?;
+    // The comparison has scored the winner on held-out rows already. Scores with sample weights are measured anew.
+    let best = board.as_ref().and_then(Leaderboard::best);
+    let compared = best.and_then(|row| row.predictions.as_ref()).filter(|_| args.weights.is_none());
+    let has_statistics = estimator.card().learns == Learns::Statistics;
     let training = Training {
         estimator,
         features: features.clone(),
         task: if regression { Task::Regression } else { Task::Classification(&classes) },
         n_rows: Some(profile.n_rows),
-        n_folds: args.folds.into(),
+        n_folds: if compared.is_some() && !has_statistics { 0 } else { args.folds.into() },
         seed: args.seed,
     };
     let outcome = match args.semi_supervised.options() {
@@ -77,9 +97,45 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     }
     let mut outcome =
         outcome.map_err(|e| input::located(e, &source, || features.encoded_names()))?;
+    if let Some(predictions) = compared {
+        select::set_scores(&mut outcome, predictions, &classes);
+    }
     outcome.trained.decision = args.decision.rule(&outcome.trained, &classes, session)?;
     let figures = report_figures(&args, &outcome.trained, &source, session);
-    finish(&args, session, &profile, &reason, outcome, figures)
+    let selection = board.zip(command);
+    finish(&args, session, &profile, (&reason, selection), outcome, figures)
+}
+
+/// The task: given by the user, that of the named estimator, or inferred from the target.
+fn task(
+    args: &Train,
+    target: &ColumnProfile,
+    like: Option<&Trained>,
+    session: &Session,
+) -> Result<SupervisedTask> {
+    let named =
+        named(args, like)?.map(|choice| match choice.estimator.card().can(Capability::Regressor) {
+            true => SupervisedTask::Regression,
+            false => SupervisedTask::Classification,
+        });
+    if let (Some(asked), Some(named)) = (args.task, named)
+        && asked != named
+    {
+        return Err(Failure::Usage(format!(
+            "--task {asked}: the named estimator is for {named}; choose another --model, or remove --task"
+        )));
+    }
+    if let Some(task) = args.task.or(named) {
+        return Ok(task);
+    }
+    let task = SupervisedTask::infer(target);
+    let (reason, other) = (task.reason(target), task.other());
+    let change = match (other, target.kind) {
+        (SupervisedTask::Regression, kind) if kind != Kind::Numeric => String::new(),
+        _ => format!("; `--task {other}` to change"),
+    };
+    session.message(&format!("task: {task} ({reason}{change})"));
+    Ok(task)
 }
 
 /// The figures of the report that need the training rows: those of support vector machines. A report without a figure
@@ -155,12 +211,12 @@ fn check_options(args: &Train, regression: bool) -> Result<()> {
 fn target_classes(
     args: &Train,
     target: &ColumnProfile,
-    estimator: &Estimator,
+    (task, estimator): (SupervisedTask, &str),
     source: &Source,
     like: Option<&Trained>,
 ) -> Result<Classes> {
-    if estimator.card().can(Capability::Regressor) {
-        check_regression_target(target, estimator.id()).map_err(|e| target_failure(e, source))?;
+    if task == SupervisedTask::Regression {
+        check_regression_target(target, estimator).map_err(|e| target_failure(e, source))?;
         return Ok(Classes::default());
     }
     let unlabeled = args.semi_supervised.options().is_some();
@@ -176,9 +232,15 @@ fn target_classes(
 fn choose(
     args: &Train,
     profile: &Profile,
-    target: &ColumnProfile,
+    target: (&ColumnProfile, SupervisedTask),
     like: Option<&Trained>,
+    board: Option<&Leaderboard>,
 ) -> Result<Choice> {
+    if let Some((board, best)) = board.and_then(|board| Some((board, board.best()?))) {
+        let (n, metric) = (board.rows.len(), board.metric);
+        let reason = format!("best of {n} candidates by cross-validated {metric}");
+        return Ok(Choice { estimator: best.candidate.estimator.clone(), reason });
+    }
     let choice = match named(args, like)? {
         Some(choice) => choice,
         None => {
@@ -269,12 +331,13 @@ pub(super) fn finish(
     args: &Train,
     session: &Session,
     profile: &Profile,
-    reason: &str,
+    (reason, selection): (&str, Option<(Leaderboard, String)>),
     outcome: Outcome,
     figures: Vec<String>,
 ) -> Result<()> {
     let paths = Paths { model: model_path(args), page: report_path(args) };
-    let report = TrainReport::new(&args.data, profile, reason, &outcome, &paths);
+    let mut report = TrainReport::new(&args.data, profile, reason, &outcome, &paths);
+    (report.leaderboard, report.command) = selection.unzip();
     let trained = outcome.trained;
     trained.save(&paths.model).map_err(Failure::model(&paths.model.display().to_string()))?;
     if let Some(page) = &paths.page {

@@ -88,7 +88,7 @@ pub(super) fn train_unsupervised(
         session.check_interrupt()?;
     }
     let outcome = outcome.map_err(|e| input::located(e, source, || features.encoded_names()))?;
-    finish(args, session, profile, &reason, outcome, Vec::new())
+    finish(args, session, profile, (&reason, None), outcome, Vec::new())
 }
 
 /// The target column that is not used: the one that the user names, or the labels that the format carries.

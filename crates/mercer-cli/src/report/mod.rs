@@ -9,6 +9,7 @@ pub mod terminal;
 
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Candidates, Certificate};
+use mercer::train::select::Leaderboard;
 use mercer::train::{Outcome, Trained};
 use mercer_io::Profile;
 use serde::Serialize;
@@ -38,6 +39,12 @@ pub struct TrainReport {
     pub estimator: &'static str,
     pub reason: String,
     pub params: Value,
+    /// The candidates that were compared, the best first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaderboard: Option<Leaderboard>,
+    /// The command that trains the selected estimator again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     pub certificate: Certificate,
     /// The feature map, with its approximation error.
     pub feature_map: Option<String>,
@@ -103,6 +110,8 @@ impl TrainReport {
             estimator: trained.estimator.id(),
             reason: reason.to_owned(),
             params: trained.estimator.params(),
+            leaderboard: None,
+            command: None,
             seconds: certificate.seconds,
             certificate,
             feature_map: trained.features.map.as_ref().map(|map| map.description()),

@@ -7,6 +7,7 @@ use mercer::decision::RiskReport;
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::explain::short;
 use mercer::model::Candidates;
+use mercer::train::select::{Leaderboard, Standing};
 use mercer_io::Profile;
 use std::io::{self, IsTerminal, Write};
 
@@ -16,6 +17,8 @@ const MAX_CONFUSION_CLASSES: usize = 12;
 const MAX_COLUMNS: usize = 40;
 /// Features of the ranking by mutual information that are printed.
 const MAX_RANKED_FEATURES: usize = 10;
+/// Candidates of a comparison that are printed.
+const MAX_CANDIDATES: usize = 12;
 /// The width of text that is not printed on a terminal, and the maximum on one.
 const TEXT_WIDTH: usize = 100;
 
@@ -126,11 +129,70 @@ fn few(levels: &[String]) -> String {
     shown
 }
 
+/// The candidates that were compared, and the corrected score of the best.
+pub fn leaderboard(board: &Leaderboard) -> String {
+    let metric = board.metric.name();
+    let mut rows = table(&["candidate", metric, "rows", "p", "fit s", ""]);
+    align_right(&mut rows, &[1, 2, 3, 4]);
+    let n_failed =
+        board.rows.iter().filter(|row| matches!(row.standing, Standing::Failed(_))).count();
+    let shown = board.rows.iter().filter(|row| row.score.is_some()).take(MAX_CANDIDATES);
+    for row in shown {
+        let remark = match (&row.standing, row.converged) {
+            (Standing::Dropped, _) => "dropped after fewer rows",
+            (Standing::OverBudget, _) => "over budget",
+            (_, false) => "not converged",
+            _ => "",
+        };
+        rows.add_row([
+            row.name.clone(),
+            row.score.map(|score| format!("{score:.4}")).unwrap_or_default(),
+            row.n_rows.to_string(),
+            row.p_value.map(|p| format!("{p:.3}")).unwrap_or_default(),
+            format!("{:.2}", row.fit_seconds),
+            remark.to_owned(),
+        ]);
+    }
+    let mut text = format!("\n{rows}\n");
+    let rest = board.rows.len().saturating_sub(MAX_CANDIDATES);
+    if rest > 0 {
+        text += &format!("… {rest} more candidates (--json lists all; {n_failed} failed)\n");
+    }
+    let sample = if board.is_sample { "a random sample of " } else { "" };
+    text += &format!(
+        "{} folds of {sample}{} rows, {:.1} s; p: paired t-test against the best, corrected for overlapping folds \
+         (Nadeau-Bengio) and for the number of tests (Holm)\n",
+        board.n_folds, board.n_rows, board.seconds
+    );
+    if let Some(corrected) = board.corrected {
+        text += &format!(
+            "{metric} corrected for the selection (bootstrap): {:.4}, 95 % interval {:.4} to {:.4}\n",
+            corrected.score, corrected.low, corrected.high
+        );
+    }
+    if let Some(baseline) = board.baseline {
+        text += &format!("{metric} of the baseline (most frequent class or mean): {baseline:.4}\n");
+        if !board.beats_baseline() {
+            text += "warning: no candidate is better than the baseline; the columns may tell nothing about the target\n";
+        }
+    }
+    if board.cut_short {
+        text += "the budget ended before every candidate was compared on all rows; raise it with --budget\n";
+    }
+    text
+}
+
 /// The report of `mercer train`.
 pub fn train(report: &TrainReport) -> Result<()> {
     {
         let mut out = io::stdout().lock();
+        if let Some(board) = &report.leaderboard {
+            writeln!(out, "{}", leaderboard(board))?;
+        }
         writeln!(out, "\n{} fitted in {:.3} s", report.estimator, report.seconds)?;
+        if let Some(command) = &report.command {
+            writeln!(out, "reproduce: {command}")?;
+        }
         if let Some(weights) = &report.sample_weights {
             writeln!(out, "sample weights: column `{weights}`, in the fit and in the scores")?;
         }

@@ -209,6 +209,27 @@ impl Values {
         Ok(())
     }
 
+    /// A copy of the rows at some indices.
+    fn select_rows(&self, rows: &[usize]) -> Values {
+        match self {
+            Values::Numeric(v) => Values::Numeric(rows.iter().map(|i| v[*i]).collect()),
+            Values::Categorical { codes, levels } => Values::Categorical {
+                codes: rows.iter().map(|i| codes[*i]).collect(),
+                levels: Arc::clone(levels),
+            },
+            Values::Boolean(v) => Values::Boolean(rows.iter().map(|i| v[*i]).collect()),
+            Values::Text(v) => Values::Text(rows.iter().map(|i| v[*i].clone()).collect()),
+            Values::TokenCounts(v) => Values::TokenCounts(v.select(rows)),
+            Values::Sparse(v) => {
+                let mut selected = Sparse::zero((0, v.cols()));
+                for row in rows.iter().filter_map(|i| v.outer_view(*i)) {
+                    selected = selected.append_outer_csvec(row);
+                }
+                Values::Sparse(selected)
+            }
+        }
+    }
+
     /// Removes and returns the first `n` rows.
     fn take_front(&mut self, n: usize) -> Values {
         fn front<T>(v: &mut Vec<T>, n: usize) -> Vec<T> {
@@ -335,6 +356,17 @@ impl Table {
         Ok(())
     }
 
+    /// A copy of the rows at some indices, in their order.
+    ///
+    /// # Panics
+    /// If an index is not that of a row.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Table {
+        let select =
+            |c: &Column| Column { name: c.name.clone(), values: c.values.select_rows(rows) };
+        Table { columns: self.columns.iter().map(select).collect(), n_rows: rows.len() }
+    }
+
     /// Removes and returns the first `n` rows.
     ///
     /// # Panics
@@ -374,6 +406,14 @@ mod tests {
 
         assert_eq!(head, table(&[1.0, 2.0, 3.0], &["a", "b", "z"]));
         assert_eq!(head.columns()[1].values.cell(2), None);
+    }
+
+    #[test]
+    fn selected_rows_keep_their_order() {
+        let all = table(&[1.0, 2.0, 3.0], &["a", "b", "z"]);
+
+        assert_eq!(all.select_rows(&[2, 0]), table(&[3.0, 1.0], &["z", "a"]));
+        assert_eq!(all.select_rows(&[]).n_rows(), 0);
     }
 
     #[test]

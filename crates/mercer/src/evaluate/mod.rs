@@ -3,11 +3,13 @@
 mod classification;
 mod folds;
 mod information;
+mod metric;
 mod regression;
 mod regression_summary;
 
 pub use classification::{CalibrationBin, ClassReport, ClassificationReport, Evaluation, Interval};
 pub use folds::{Folds, stratified_folds};
 pub use information::Information;
+pub use metric::{Metric, Predictions};
 pub use regression::{RegressionEvaluation, RegressionReport};
 pub use regression_summary::{Estimate, Summary};

@@ -139,6 +139,13 @@ impl<'a> Monitor<'a> {
         Monitor { deadline: Instant::now().checked_add(limit), ..self }
     }
 
+    /// Stops after this time, or at the time limit that is set already if it is earlier.
+    pub fn time_limit_within(self, limit: Duration) -> Monitor<'a> {
+        let deadline = Instant::now().checked_add(limit);
+        let earlier = [self.deadline, deadline].into_iter().flatten().min();
+        Monitor { deadline: earlier, ..self }
+    }
+
     /// Refuses work that needs more bytes than this.
     pub fn memory_limit(self, bytes: u64) -> Monitor<'a> {
         Monitor { memory: Some(bytes), ..self }

@@ -36,11 +36,11 @@ impl Choice {
 /// are restricted to them; `feature_map` tells whether the features pass through a kernel map.
 pub fn choose_estimator(
     profile: &Profile,
-    target: &ColumnProfile,
+    (target, task): (&ColumnProfile, SupervisedTask),
     text: &[String],
     feature_map: bool,
 ) -> Choice {
-    match (SupervisedTask::infer(target), feature_map) {
+    match (task, feature_map) {
         (task, true) => {
             let reason = format!("chosen because a linear {task} model is fast on mapped features");
             match task {

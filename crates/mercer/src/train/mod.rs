@@ -12,6 +12,7 @@ mod folds;
 mod in_memory;
 mod infer;
 mod out_of_core;
+pub mod select;
 mod semi_supervised;
 mod statistics;
 mod task;

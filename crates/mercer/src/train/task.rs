@@ -3,10 +3,8 @@
 use crate::data::{Classes, ColumnProfile, Kind, Label, Profile};
 use std::fmt;
 
-/// A numeric target with more distinct integers than this is a regression target.
-const MAX_INTEGER_CLASSES: usize = 100;
-/// A numeric target with more distinct fractional values than this is a regression target.
-const MAX_FRACTIONAL_CLASSES: usize = 20;
+/// A numeric target with more distinct values than this is a regression target.
+const MAX_NUMERIC_CLASSES: usize = 20;
 
 /// What an estimator learns about a row.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +49,37 @@ impl SupervisedTask {
     /// classification otherwise.
     pub fn infer(target: &ColumnProfile) -> SupervisedTask {
         let n = target.levels.len();
-        let continuous = target.kind == Kind::Numeric
-            && n > if target.integers { MAX_INTEGER_CLASSES } else { MAX_FRACTIONAL_CLASSES };
+        let continuous = target.kind == Kind::Numeric && n > MAX_NUMERIC_CLASSES;
         // The levels of a target are missing only if there are too many to list.
         if n == 0 || continuous {
             SupervisedTask::Regression
         } else {
             SupervisedTask::Classification
+        }
+    }
+}
+
+impl SupervisedTask {
+    /// Why a target suggests the task, as a clause.
+    pub fn reason(self, target: &ColumnProfile) -> String {
+        let distinct = target.distinct_values();
+        let (name, kind) = (&target.name, target.kind);
+        match self {
+            SupervisedTask::Classification => {
+                format!("`{name}` is {kind} with {distinct} distinct values")
+            }
+            SupervisedTask::Regression => {
+                format!("`{name}` is numeric with {distinct} distinct values")
+            }
+        }
+    }
+
+    /// The other task.
+    #[must_use]
+    pub fn other(self) -> SupervisedTask {
+        match self {
+            SupervisedTask::Classification => SupervisedTask::Regression,
+            SupervisedTask::Regression => SupervisedTask::Classification,
         }
     }
 }

@@ -1,0 +1,514 @@
+//! Successive halving: all candidates are compared on few rows, the better ones again on more rows, and the finalists on
+//! all rows, under a budget of time.
+
+use super::bias_correction::corrected_score;
+use super::candidate::Candidate;
+use super::leaderboard::{Leaderboard, LeaderboardRow, Standing};
+use super::out_of_fold::{FoldPredictions, FoldRows, join};
+use super::paired_test::{corrected_p_value, holm};
+use super::sample::{Sample, check_rows, reading_schema, subset};
+use crate::catalog::Capability;
+use crate::data::{Schema, Stream, Table, Values};
+use crate::error::{Error, Result};
+use crate::evaluate::{Folds, Metric, Predictions};
+use crate::model::{Monitor, Stop};
+use crate::preprocess::{Features, Recipe};
+use crate::train::{ColumnSelection, Task};
+use mercer_num::special::argmax;
+use mercer_num::{Matrix, parallel};
+use std::time::{Duration, Instant};
+
+/// Rows of the first round; a table of fewer rows has a single round.
+const FIRST_ROUND_ROWS: usize = 2000;
+/// The next round has so many times the rows.
+const GROWTH: usize = 4;
+/// Folds of the rounds before the last.
+const EARLY_FOLDS: usize = 3;
+/// Candidates that stay after a round: this fraction of them,
+const KEPT_FRACTION: f64 = 0.34;
+/// but at least so many.
+const MIN_KEPT: usize = 5;
+/// The folds of up to so many rows are fitted at the same time.
+const MAX_PARALLEL_ROWS: usize = 8000;
+
+/// How candidates are compared.
+#[derive(Clone, Debug)]
+pub struct SelectionOptions<'a> {
+    /// The metric.
+    pub metric: Metric,
+    /// The number of folds of the last round.
+    pub n_folds: usize,
+    /// The seed of the folds.
+    pub seed: u64,
+    /// The time for all candidates; `None` compares all of them to the end.
+    pub budget: Option<Duration>,
+    /// The columns that the user selected.
+    pub columns: ColumnSelection<'a>,
+    /// The column of the sample weights.
+    pub weights: Option<&'a str>,
+    /// Preprocessing steps that the user asked for.
+    pub steps: &'a [String],
+}
+
+/// A finished round, for a progress report.
+pub struct Round<'a> {
+    /// The number of rows.
+    pub n_rows: usize,
+    /// The number of folds.
+    pub n_folds: usize,
+    /// The candidates, the best first.
+    pub rows: Vec<&'a LeaderboardRow>,
+    /// The seconds since the start.
+    pub seconds: f64,
+}
+
+/// Compares candidates on the rows of a stream and returns the leaderboard. `on_round` is called after every round.
+///
+/// # Errors
+/// An error of reading, or the first error of a fit if no candidate could be fitted.
+#[expect(clippy::too_many_arguments, reason = "the parts of a fit and the report")]
+pub fn select_model<S: Stream>(
+    candidates: Vec<Candidate>,
+    schema: &Schema,
+    n_rows: u64,
+    (target, task): (&str, Task<'_>),
+    stream: &S,
+    options: &SelectionOptions<'_>,
+    monitor: &Monitor<'_>,
+    on_round: &mut dyn FnMut(&Round<'_>),
+) -> std::result::Result<Leaderboard, S::Error> {
+    let start = Instant::now();
+    let schema = reading_schema(schema, target, task);
+    let sample = Sample::read(stream, &schema, n_rows, options.seed, monitor)?;
+    let codes = stratification_codes(&sample.table, target, task);
+    check_rows(codes.len(), options.n_folds)?;
+    let race = Race {
+        table: &sample.table,
+        codes: &codes,
+        schema,
+        target,
+        task,
+        options,
+        monitor,
+        start,
+        deadline: options.budget.map(|budget| start + budget),
+    };
+    Ok(race.run(candidates, sample.is_partial, on_round)?)
+}
+
+/// The class of every row; zero for a regression.
+fn stratification_codes(table: &Table, target: &str, task: Task<'_>) -> Vec<u32> {
+    match (task, table.column(target).map(|column| &column.values)) {
+        (Task::Classification(classes), Some(Values::Categorical { codes, .. })) => {
+            let last = classes.len().saturating_sub(1) as u32;
+            codes.iter().map(|code| (*code).min(last)).collect()
+        }
+        _ => vec![0; table.n_rows()],
+    }
+}
+
+struct Race<'r> {
+    table: &'r Table,
+    codes: &'r [u32],
+    schema: Schema,
+    target: &'r str,
+    task: Task<'r>,
+    options: &'r SelectionOptions<'r>,
+    monitor: &'r Monitor<'r>,
+    start: Instant,
+    deadline: Option<Instant>,
+}
+
+/// A candidate with what is known about it.
+struct Entry {
+    row: LeaderboardRow,
+    planned: Option<(Features, Recipe)>,
+    /// The seconds of its last round, with the number of rows and folds.
+    cost: Option<(f64, usize, usize)>,
+}
+
+impl Race<'_> {
+    fn run(
+        &self,
+        candidates: Vec<Candidate>,
+        is_sample: bool,
+        on_round: &mut dyn FnMut(&Round<'_>),
+    ) -> Result<Leaderboard> {
+        let mut entries: Vec<Entry> = candidates.into_iter().map(|c| self.enter(c)).collect();
+        let n = self.table.n_rows();
+        let mut cut_short = false;
+        for n_rows in round_sizes(n) {
+            let last = n_rows == n;
+            let n_folds = if last { self.options.n_folds } else { EARLY_FOLDS };
+            let rows = subset(self.codes, self.task.n_classes(), n_rows, self.options.seed);
+            cut_short |= self.round(&mut entries, &rows, n_folds, last);
+            sort(&mut entries, self.options.metric);
+            on_round(&Round {
+                n_rows,
+                n_folds,
+                rows: entries.iter().map(|entry| &entry.row).collect(),
+                seconds: self.start.elapsed().as_secs_f64(),
+            });
+            if self.monitor.stop().is_some() {
+                cut_short = true;
+                break;
+            }
+            if !last {
+                drop_the_worst(&mut entries);
+            }
+        }
+        self.finish(entries, is_sample, cut_short)
+    }
+
+    fn enter(&self, candidate: Candidate) -> Entry {
+        let options = self.options;
+        let planned = candidate.plan(options.columns, &self.schema, self.target, options.steps);
+        let planned = planned.map(|(mut features, recipe)| {
+            features.weights = options.weights.map(str::to_owned);
+            (features, recipe)
+        });
+        let standing = match &planned {
+            Ok(_) => Standing::Finished,
+            Err(error) => Standing::Failed(error.to_string()),
+        };
+        let row = LeaderboardRow {
+            name: candidate.name(),
+            candidate,
+            score: None,
+            fold_scores: Vec::new(),
+            n_rows: 0,
+            standing,
+            p_value: None,
+            converged: true,
+            fit_seconds: 0.0,
+            predictions: None,
+        };
+        Entry { row, planned: planned.ok(), cost: None }
+    }
+
+    /// Compares the candidates that are left on some rows; tells whether the budget ended it.
+    fn round(&self, entries: &mut [Entry], rows: &[usize], n_folds: usize, last: bool) -> bool {
+        let table = self.table.select_rows(rows);
+        let codes: Vec<u32> = rows.iter().map(|i| self.codes[*i]).collect();
+        let seed = self.options.seed;
+        let folds = Folds::new(n_folds, self.task.n_classes().max(1), seed).split(&codes);
+        let mut done = vec![false; entries.len()];
+        let mut cut_short = false;
+        for first in 0..entries.len() {
+            if done[first] || !entries[first].is_alive() {
+                continue;
+            }
+            // Candidates with the same preprocessing share the encoded rows.
+            let group: Vec<usize> = (first..entries.len())
+                .filter(|k| entries[*k].is_alive() && entries[*k].planned == entries[first].planned)
+                .collect();
+            group.iter().for_each(|k| done[*k] = true);
+            let affordable: Vec<usize> = group
+                .into_iter()
+                .filter(|k| {
+                    let fits = self.is_affordable(&entries[*k], rows.len(), n_folds);
+                    if !fits {
+                        entries[*k].row.standing = Standing::OverBudget;
+                    }
+                    fits
+                })
+                .collect();
+            cut_short |= self.compare(entries, &affordable, &table, &folds, last);
+        }
+        cut_short
+    }
+
+    /// Whether the fits of the next round are expected to end within the budget. Kernel methods grow with the square of
+    /// the rows, the others with the rows.
+    fn is_affordable(&self, entry: &Entry, n_rows: usize, n_folds: usize) -> bool {
+        let Some(deadline) = self.deadline else { return true };
+        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        let Some((seconds, known_rows, known_folds)) = entry.cost else { return left > 0.0 };
+        let card = entry.row.candidate.estimator.card();
+        let power = if card.can(Capability::MemoryPlan) { 2 } else { 1 };
+        let rows = (n_rows as f64 / known_rows.max(1) as f64).powi(power);
+        seconds * rows * n_folds as f64 / known_folds as f64 <= 0.8 * left
+    }
+
+    /// Fits some candidates with the same preprocessing to every fold; tells whether the budget ended it.
+    fn compare(
+        &self,
+        entries: &mut [Entry],
+        group: &[usize],
+        table: &Table,
+        folds: &[Vec<usize>],
+        last: bool,
+    ) -> bool {
+        let Some(planned) = group.first().and_then(|k| entries[*k].planned.clone()) else {
+            return false;
+        };
+        let limited = self.limited_monitor();
+        let n = table.n_rows();
+        let resolve_gamma = |rows: &FoldRows, entries: &mut [Entry]| {
+            for k in group {
+                let row = &mut entries[*k].row;
+                match row.candidate.resolve_gamma(rows.total_variance()) {
+                    Ok(()) => row.name = row.candidate.name(),
+                    Err(error) => row.standing = Standing::Failed(error.to_string()),
+                }
+            }
+        };
+        let encode = |fold: usize| {
+            let train = rows_outside(&folds[fold], n);
+            let parts = (train.as_slice(), folds[fold].as_slice());
+            FoldRows::encode(table, parts, (&planned.0, &planned.1), self.task, &limited)
+        };
+        let mut results: Vec<Vec<Result<FoldPredictions>>> = group.iter().map(|_| vec![]).collect();
+        let fit = |rows: &FoldRows, entries: &[Entry]| -> Vec<Result<FoldPredictions>> {
+            let alive = |k: &usize| entries[*k].is_alive();
+            let predict = |k: &usize| match alive(k) {
+                true => rows.predict(&entries[*k].row.candidate, self.task, &limited),
+                false => Err(Error::Stopped),
+            };
+            group.iter().map(predict).collect()
+        };
+        let mut failed = None;
+        let first = encode(0);
+        match &first {
+            Ok(rows) => resolve_gamma(rows, entries),
+            Err(error) => failed = Some(error.to_string()),
+        }
+        if failed.is_none() {
+            let shared: &[Entry] = entries;
+            let one = |fold: usize| -> Result<Vec<Result<FoldPredictions>>> {
+                if limited.stop().is_some() {
+                    return Err(Error::Stopped);
+                }
+                match (fold, &first) {
+                    (0, Ok(rows)) => Ok(fit(rows, shared)),
+                    _ => Ok(fit(&encode(fold)?, shared)),
+                }
+            };
+            let of_folds: Vec<Result<_>> = match n <= MAX_PARALLEL_ROWS {
+                true => {
+                    parallel::map(folds.len(), |fold| Ok::<_, Error>(one(fold))).unwrap_or_default()
+                }
+                false => (0..folds.len()).map(one).collect(),
+            };
+            for of_fold in of_folds {
+                match of_fold {
+                    Ok(predictions) => {
+                        results.iter_mut().zip(predictions).for_each(|(all, p)| all.push(p));
+                    }
+                    Err(error) => failed = Some(error.to_string()),
+                }
+            }
+        }
+        let mut cut_short = false;
+        for (k, result) in group.iter().zip(results) {
+            cut_short |= self.record(&mut entries[*k], result, failed.as_deref(), folds, n, last);
+        }
+        cut_short
+    }
+
+    /// Records the predictions of a candidate; tells whether the budget ended it.
+    fn record(
+        &self,
+        entry: &mut Entry,
+        results: Vec<Result<FoldPredictions>>,
+        failed: Option<&str>,
+        folds: &[Vec<usize>],
+        n_rows: usize,
+        last: bool,
+    ) -> bool {
+        if !entry.is_alive() {
+            return false;
+        }
+        let row = &mut entry.row;
+        let error = results.iter().find_map(|r| r.as_ref().err());
+        let stopped = self.limited_monitor().stop().is_some()
+            && (error.is_some() || results.len() < folds.len());
+        if stopped || matches!(error, Some(Error::Stopped)) {
+            row.standing = Standing::OverBudget;
+            return true;
+        }
+        if let Some(reason) = error.map(ToString::to_string).or(failed.map(str::to_owned)) {
+            row.standing = Standing::Failed(reason);
+            row.score = None;
+            return false;
+        }
+        let predictions: Vec<FoldPredictions> = results.into_iter().flatten().collect();
+        let seconds: f64 = predictions.iter().map(|p| p.fit_seconds + p.predict_seconds).sum();
+        row.fit_seconds += predictions.iter().map(|p| p.fit_seconds).sum::<f64>();
+        row.converged = predictions.iter().all(|p| p.converged);
+        entry.cost = Some((seconds, n_rows, folds.len()));
+        let Some(joined) = join(predictions, n_rows) else { return false };
+        let metric = self.options.metric;
+        let all: Vec<usize> = (0..n_rows).collect();
+        row.score = metric.score(&joined, &all);
+        row.fold_scores = folds.iter().filter_map(|fold| metric.score(&joined, fold)).collect();
+        row.n_rows = n_rows;
+        match row.score {
+            None => {
+                row.standing = Standing::Failed(format!("{metric} needs probabilities"));
+            }
+            Some(score) if !score.is_finite() => {
+                row.standing = Standing::Failed(format!("{metric} is {score}"));
+                row.score = None;
+            }
+            Some(_) => row.predictions = last.then_some(joined),
+        }
+        false
+    }
+
+    /// The limits of the user, and the budget of the selection.
+    fn limited_monitor(&self) -> Monitor<'static> {
+        let monitor = self.monitor.silent();
+        match self.deadline {
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                monitor.time_limit_within(left)
+            }
+            None => monitor,
+        }
+    }
+
+    fn finish(
+        &self,
+        entries: Vec<Entry>,
+        is_sample: bool,
+        mut cut_short: bool,
+    ) -> Result<Leaderboard> {
+        let (options, n) = (self.options, self.table.n_rows());
+        let mut rows: Vec<LeaderboardRow> = entries.into_iter().map(|entry| entry.row).collect();
+        if rows.iter().all(|row| row.score.is_none()) {
+            if self.monitor.stop() == Some(Stop::Cancelled) {
+                return Err(Error::Stopped);
+            }
+            let failed = rows.iter().find_map(|row| match &row.standing {
+                Standing::Failed(reason) => Some(reason.clone()),
+                _ => None,
+            });
+            return Err(match failed {
+                Some(why) => Error::Selection { why },
+                None => Error::Stopped,
+            });
+        }
+        cut_short |= rows.iter().any(|row| row.standing == Standing::OverBudget);
+        add_p_values(&mut rows, options.n_folds);
+        let finalists: Vec<&Predictions> =
+            rows.iter().filter_map(|row| row.predictions.as_ref()).collect();
+        let corrected = corrected_score(&finalists, options.metric, options.seed);
+        let baseline = finalists.first().and_then(|p| baseline(p, options.metric));
+        Ok(Leaderboard {
+            metric: options.metric,
+            corrected,
+            baseline,
+            rows,
+            n_rows: n,
+            is_sample,
+            n_folds: options.n_folds,
+            cut_short,
+            seconds: self.start.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+impl Entry {
+    fn is_alive(&self) -> bool {
+        self.row.standing == Standing::Finished && self.planned.is_some()
+    }
+}
+
+/// The numbers of rows of the rounds.
+fn round_sizes(n_rows: usize) -> Vec<usize> {
+    let mut sizes = Vec::new();
+    let mut size = FIRST_ROUND_ROWS;
+    // A round on two thirds of the rows would cost as much as the last.
+    while 3 * size < 2 * n_rows {
+        sizes.push(size);
+        size *= GROWTH;
+    }
+    sizes.push(n_rows);
+    sizes
+}
+
+fn rows_outside(fold: &[usize], n: usize) -> Vec<usize> {
+    let mut inside = vec![false; n];
+    fold.iter().for_each(|i| inside[*i] = true);
+    (0..n).filter(|i| !inside[*i]).collect()
+}
+
+/// The best first: candidates of later rounds, then by score; failed ones last.
+fn sort(entries: &mut [Entry], metric: Metric) {
+    let utility = |entry: &Entry| {
+        let score = entry.row.score.filter(|_| !matches!(entry.row.standing, Standing::Failed(_)));
+        score.map(|s| if metric.greater_is_better() { s } else { -s })
+    };
+    entries.sort_by(|a, b| match (utility(a), utility(b)) {
+        (Some(x), Some(y)) => b.row.n_rows.cmp(&a.row.n_rows).then(y.total_cmp(&x)),
+        (x, y) => y.is_some().cmp(&x.is_some()),
+    });
+}
+
+/// Drops the candidates below the fraction that stays; entries are sorted.
+fn drop_the_worst(entries: &mut [Entry]) {
+    let alive = entries.iter().filter(|entry| entry.is_alive()).count();
+    let kept = ((KEPT_FRACTION * alive as f64).ceil() as usize).max(MIN_KEPT);
+    let losers = entries.iter_mut().filter(|entry| entry.is_alive()).skip(kept);
+    losers.for_each(|entry| entry.row.standing = Standing::Dropped);
+}
+
+/// The adjusted p-values of the finalists against the best.
+fn add_p_values(rows: &mut [LeaderboardRow], n_folds: usize) {
+    let Some(best) = rows.first().map(|row| row.fold_scores.clone()) else { return };
+    let test_to_train = 1.0 / (n_folds.max(2) - 1) as f64;
+    let n_rows = rows[0].n_rows;
+    let p_values: Vec<Option<f64>> = rows
+        .iter()
+        .enumerate()
+        .map(|(k, row)| {
+            let comparable = k > 0
+                && row.score.is_some()
+                && row.n_rows == n_rows
+                && row.fold_scores.len() == best.len();
+            let differences: Vec<f64> =
+                best.iter().zip(&row.fold_scores).map(|(a, b)| a - b).collect();
+            corrected_p_value(&differences, test_to_train).filter(|_| comparable)
+        })
+        .collect();
+    rows.iter_mut().zip(holm(&p_values)).for_each(|(row, p)| row.p_value = p);
+}
+
+/// The score of always predicting the most frequent class, with the class frequencies as probabilities, or the mean.
+fn baseline(predictions: &Predictions, metric: Metric) -> Option<f64> {
+    let all: Vec<usize> = (0..predictions.n_rows()).collect();
+    let constant = match predictions {
+        Predictions::Classes { truth, n_classes, .. } => {
+            let mut counts = vec![0.0; *n_classes];
+            truth.iter().for_each(|c| counts[*c as usize] += 1.0);
+            let most = argmax(&counts) as u32;
+            let logs: Vec<f64> = counts.iter().map(|n| (n / truth.len() as f64).ln()).collect();
+            let log_proba = Matrix::from_shape_fn((truth.len(), *n_classes), |(_, c)| logs[c]);
+            Predictions::Classes {
+                truth: truth.clone(),
+                predicted: vec![most; truth.len()],
+                log_proba: Some(log_proba),
+                n_classes: *n_classes,
+            }
+        }
+        Predictions::Regression { truth, .. } => {
+            let mean = truth.iter().sum::<f64>() / truth.len().max(1) as f64;
+            Predictions::Regression { truth: truth.clone(), predicted: vec![mean; truth.len()] }
+        }
+    };
+    metric.score(&constant, &all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_grow_to_all_rows() {
+        assert_eq!(round_sizes(150), [150]);
+        assert_eq!(round_sizes(3000), [3000]);
+        assert_eq!(round_sizes(3001), [2000, 3001]);
+        assert_eq!(round_sizes(50_000), [2000, 8000, 32_000, 50_000]);
+    }
+}

@@ -1,0 +1,21 @@
+//! Model selection: candidates are compared by cross-validation on the same folds, the unpromising ones are dropped on
+//! few rows (successive halving), and the best one is reported with a score that is corrected for the selection.
+//!
+//! Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization" (AISTATS 2016);
+//! Tsamardinos et al., "Bootstrapping the out-of-sample predictions for efficient and accurate cross-validation"
+//! (Machine Learning, 2018); Nadeau and Bengio, "Inference for the generalization error" (Machine Learning, 2003).
+
+mod bias_correction;
+mod candidate;
+mod halving;
+mod leaderboard;
+mod out_of_fold;
+mod paired_test;
+mod portfolio;
+mod sample;
+
+pub use bias_correction::CorrectedScore;
+pub use candidate::Candidate;
+pub use halving::{Round, SelectionOptions, select_model};
+pub use leaderboard::{Leaderboard, LeaderboardRow, Standing};
+pub use portfolio::portfolio;

@@ -1,0 +1,99 @@
+//! The rows that candidates are compared on: all of them, or a random sample of a large table.
+
+use crate::data::{Classes, Field, Label, Levels, Schema, Stream, Table};
+use crate::error::{Error, Result};
+use crate::evaluate::Folds;
+use crate::model::Monitor;
+use crate::train::Task;
+use mercer_num::random::Random;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Rows that are read together.
+const ROWS_PER_TABLE: usize = 4096;
+/// Rows that candidates are compared on at most,
+const MAX_ROWS: u64 = 100_000;
+/// and cells.
+const MAX_CELLS: u64 = 20_000_000;
+
+/// The rows that candidates are compared on.
+pub(super) struct Sample {
+    /// The columns and the target.
+    pub table: Table,
+    /// Whether rows of the input were left out.
+    pub is_partial: bool,
+}
+
+/// The schema to read: the columns of the table, with the target as the task needs it.
+pub(super) fn reading_schema(schema: &Schema, target: &str, task: Task<'_>) -> Schema {
+    let fields = schema.fields.iter().map(|field| match task {
+        Task::Classification(classes) if field.name == target => class_field(target, classes),
+        Task::Regression if field.name == target => Field::numeric(target.to_owned()),
+        _ => field.clone(),
+    });
+    Schema { fields: fields.collect() }
+}
+
+fn class_field(target: &str, classes: &Classes) -> Field {
+    let names = classes.labels().iter().map(Label::to_string).collect();
+    Field::categorical(target.to_owned(), Arc::new(Levels::new(names)))
+}
+
+impl Sample {
+    /// Reads the rows; of a table that is too large, each with the same probability.
+    pub fn read<S: Stream>(
+        stream: &S,
+        schema: &Schema,
+        n_rows: u64,
+        seed: u64,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Sample, S::Error> {
+        let width: u64 = schema.fields.iter().map(|field| field.width.max(1) as u64).sum();
+        let max_rows = MAX_ROWS.min(MAX_CELLS / width.max(1)).max(1000);
+        let is_partial = n_rows > max_rows;
+        let probability = max_rows as f64 / n_rows.max(1) as f64;
+        monitor.reserve("holding the rows for the comparison", 8 * n_rows.min(max_rows) * width)?;
+        let (mut random, mut table) = (Random::new(seed), Table::new(Vec::new())?);
+        stream.stream(schema, ROWS_PER_TABLE, &mut |tables| {
+            for part in tables {
+                let part = match is_partial {
+                    true => {
+                        let keep = (0..part.n_rows()).filter(|_| random.uniform() < probability);
+                        part.select_rows(&keep.collect::<Vec<_>>())
+                    }
+                    false => part,
+                };
+                table.append(part)?;
+            }
+            Ok(match monitor.stop() {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            })
+        })?;
+        if monitor.stop().is_some() {
+            return Err(Error::Stopped.into());
+        }
+        Ok(Sample { table, is_partial })
+    }
+}
+
+/// A random subset of rows with the proportions of the classes, in ascending order.
+pub(super) fn subset(codes: &[u32], n_classes: usize, n: usize, seed: u64) -> Vec<usize> {
+    if n >= codes.len() {
+        return (0..codes.len()).collect();
+    }
+    let n_parts = codes.len().div_ceil(n.max(1));
+    let mut parts = Folds::new(n_parts, n_classes.max(1), seed).split(codes);
+    let mut rows = parts.swap_remove(0);
+    // The first part of the split has at least a row of every class that has enough of them.
+    let mut more = parts.into_iter().flatten().collect::<Vec<_>>();
+    Random::new(seed).shuffle(&mut more);
+    rows.extend(more.into_iter().take(n.saturating_sub(rows.len())));
+    rows.sort_unstable();
+    rows
+}
+
+/// Checks that the comparison has enough rows.
+pub(super) fn check_rows(n_rows: usize, n_folds: usize) -> Result<()> {
+    if n_rows < 2 * n_folds.max(2) { Err(Error::NoRows) } else { Ok(()) }
+}
