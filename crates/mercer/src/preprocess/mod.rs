@@ -9,6 +9,8 @@ mod features;
 mod fit;
 mod names;
 mod numeric;
+mod one_hot;
+mod summary;
 mod plan;
 mod recipe;
 mod text;
@@ -19,5 +21,9 @@ pub use feature_map::{FeatureMap, FeatureMapRecipe, FittedFeatureMap};
 pub use features::{Features, Reads, Step};
 pub use numeric::NumericStep;
 pub use plan::DropReason;
-pub use recipe::{CategoryEncoding, Discretize, Impute, Recipe, Scale};
+pub use one_hot::OneHotStep;
+pub use recipe::{
+    CategoryEncoding, Discretize, Impute, MissingIndicator, NumericValues, Power, Recipe, Scale,
+    TargetScale,
+};
 pub use text::{KnownTerms, TextRecipe, TextStep};

@@ -14,6 +14,7 @@ mod infer;
 mod out_of_core;
 mod semi_supervised;
 mod statistics;
+mod target_scale;
 mod task;
 mod trained;
 mod training;
