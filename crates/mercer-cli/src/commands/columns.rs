@@ -1,18 +1,11 @@
 //! Selects the feature columns by the flags of a command and reports the columns that are dropped.
 
-use crate::args::Reading;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
-use mercer::catalog::{Card, Input};
+use mercer::catalog::Card;
 use mercer::data::{Kind, Profile};
 use mercer::preprocess::{CategoryEncoding, DropReason, Features};
 use mercer::train::ColumnSelection;
-
-/// The columns that the user declared to be text.
-pub(super) fn text_columns(reading: &Reading) -> Vec<String> {
-    let text = reading.columns.iter().filter(|(_, kind)| *kind == Kind::Text);
-    text.map(|(name, _)| name.clone()).collect()
-}
 
 /// The columns that are not features: the ignored ones and that of the sample weights.
 pub(super) fn left_out(ignore: &[String], weights: Option<&str>) -> Vec<String> {
@@ -88,13 +81,9 @@ fn explanation(reason: DropReason, card: &Card, flag: &str) -> String {
     match reason {
         DropReason::NotSelected => format!("not selected by {flag}"),
         DropReason::Empty => "all values are missing".to_owned(),
-        DropReason::Text if card.accepts(Input::TextOnRequest) => {
-            "text; `--text COLUMN` learns from the tokens of a text column".to_owned()
+        DropReason::Text => {
+            format!("text; {} does not take text columns with `categories=drop`", card.id)
         }
-        DropReason::Text => format!("text; {} does not take text columns", card.id),
-        DropReason::Categorical => format!(
-            "categorical; {} needs numeric features, `--prepare categories=one-hot` encodes them",
-            card.id
-        ),
+        DropReason::Categorical => "categorical; `--prepare categories=drop`".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! `mercer compare`: several estimators on the same cross-validation folds, and a plot of their posterior
 //! probabilities or decision boundaries.
 
-use super::columns::{check_weights, left_out, plan, text_columns};
+use super::columns::{check_weights, left_out, plan};
 use super::train::{recipe, target_column, target_failure};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
@@ -113,9 +113,8 @@ fn fit(
 ) -> Result<(Compared, Trained)> {
     let card = estimator.card();
     let recipe = recipe(&estimator, &args.prepare, None, false)?;
-    let text = text_columns(&args.reading);
     let ignore = left_out(&args.ignore, args.weights.as_deref());
-    let selection = ColumnSelection { ignore: &ignore, only: &args.used, text: &text };
+    let selection = ColumnSelection { ignore: &ignore, only: &args.used };
     let card_and_encoding = (card, recipe.categories);
     let mut features = plan(selection, "--use", profile, Some(target), card_and_encoding, session)?;
     features.weights = args.weights.clone();
@@ -134,6 +133,7 @@ fn fit(
         n_rows: Some(profile.n_rows),
         n_folds: args.folds.into(),
         seed: args.seed,
+        recipe,
     };
     let outcome = train(training, &rows, &monitor);
     bar.finish_and_clear();

@@ -22,6 +22,7 @@ pub fn run(args: Forget, session: &Session) -> Result<()> {
         n_rows: None,
         n_folds: 0,
         seed: 0,
+        recipe: mercer::preprocess::Recipe::default(),
     };
     let forgotten = train(training, &source, &session.monitor(&bar))?.trained;
     bar.finish_and_clear();

@@ -136,7 +136,14 @@ fn print_columns(out: &mut impl Write, model: &Trained) -> Result<()> {
     for (field, step) in features.schema.fields.iter().zip(&features.steps) {
         let encoding = match step {
             Step::Numeric(step) => step.names(&field.name).join(", "),
-            Step::OneHot => format!("one-hot ({})", field.levels.names().join(", ")),
+            Step::OneHot(step) if step.own.is_some() => {
+                let n = step.width(&field.levels);
+                format!(
+                    "one-hot ({} levels in {n} indicators, rare ones share)",
+                    field.levels.len()
+                )
+            }
+            Step::OneHot(_) => format!("one-hot ({})", field.levels.names().join(", ")),
             Step::Code if field.kind == Kind::Boolean => "true or false".to_owned(),
             Step::Code => format!("one of {} levels", field.levels.len()),
             Step::Text(step) => step.description(),
@@ -152,6 +159,9 @@ fn print_columns(out: &mut impl Write, model: &Trained) -> Result<()> {
         rows.add_row([field.name.clone(), field.kind.to_string(), encoding]);
     }
     writeln!(out, "{rows}")?;
+    for line in features.summary() {
+        writeln!(out, "{}", wrap(&line, 2))?;
+    }
     if let Some(map) = &features.map {
         writeln!(out, "{}", wrap(&format!("feature map: {}", map.description()), 2))?;
     }

@@ -121,9 +121,9 @@ impl<'a> Columns<'a> {
                     out.push(features.category(at, row[at]).map_or(Value::Null, Value::from));
                     at += 1;
                 }
-                Step::OneHot => {
-                    let cells = &row[at..at + field.levels.len()];
-                    let word = field.levels.name(largest(cells) as u32);
+                Step::OneHot(step) => {
+                    let cells = &row[at..at + step.width(&field.levels)];
+                    let word = step.level(largest(cells), &field.levels);
                     out.push(word.map_or(Value::Null, Value::from));
                     at += cells.len();
                 }
@@ -143,13 +143,11 @@ impl<'a> Columns<'a> {
 
 /// A number as it was before it was prepared; of a bin, its name.
 fn number(step: &NumericStep, name: &str, cells: &[f64]) -> Value {
+    let cells = &cells[..step.value_width()];
     if cells.len() > 1 {
         return step.names(name).get(largest(cells)).map_or(Value::Null, |bin| json!(bin));
     }
-    match step.scale {
-        Some((shift, spread)) => json!(cells[0] * spread + shift),
-        None => json!(cells[0]),
-    }
+    json!(step.invert(cells).unwrap_or(cells[0]))
 }
 
 /// The terms of a text in the order of the vocabulary, each as often as it was counted.

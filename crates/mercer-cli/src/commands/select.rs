@@ -63,9 +63,8 @@ pub(super) fn leaderboard(
         SupervisedTask::Classification => Task::Classification(classes),
         SupervisedTask::Regression => Task::Regression,
     };
-    let text = columns::text_columns(&args.reading);
     let ignore = columns::left_out(&args.ignore, args.weights.as_deref());
-    let selection = ColumnSelection { ignore: &ignore, only: &args.texts, text: &text };
+    let selection = ColumnSelection { ignore: &ignore, only: &args.texts };
     let candidates = portfolio(profile, &target.name, task, selection)?;
     let n_folds = usize::from(args.folds);
     let options = SelectionOptions {

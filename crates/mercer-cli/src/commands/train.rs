@@ -70,8 +70,10 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     }
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
-    let (features, rows) =
-        fit_features(&args, &estimator, like, (&source, &profile, target), &monitor, session)?;
+    let recipe = recipe(&estimator, &args.prepare, args.features.as_deref(), args.append)?;
+    let is_like = like.is_some();
+    let on = (&source, &profile, target);
+    let (features, rows) = fit_features(&args, (&estimator, &recipe), like, on, &monitor, session)?;
     // The comparison has scored the winner on held-out rows already. Scores with sample weights are measured anew.
     let best = board.as_ref().and_then(Leaderboard::best);
     let compared = best.and_then(|row| row.predictions.as_ref()).filter(|_| args.weights.is_none());
@@ -83,6 +85,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         n_rows: Some(profile.n_rows),
         n_folds: if compared.is_some() && !has_statistics { 0 } else { args.folds.into() },
         seed: args.seed,
+        recipe: fold_recipe(recipe, is_like),
     };
     let outcome = match args.semi_supervised.options() {
         Some(options) => {
@@ -299,31 +302,42 @@ pub(super) fn recipe(
 /// Fits the preprocessing, unless it is that of another model.
 fn fit_features<'s>(
     args: &Train,
-    estimator: &Estimator,
+    (estimator, recipe): (&Estimator, &Recipe),
     like: Option<Trained>,
     (source, profile, target): (&'s Source, &Profile, &ColumnProfile),
     monitor: &Monitor<'_>,
     session: &Session,
 ) -> Result<(Features, CachedCounts<'s, Source>)> {
-    let recipe = recipe(estimator, &args.prepare, args.features.as_deref(), args.append)?;
     let (features, rows) = match like {
         Some(like) => (like.features, CachedCounts::new(source)),
         None => {
-            let text = columns::text_columns(&args.reading);
             let ignore = columns::left_out(&args.ignore, args.weights.as_deref());
-            let selection = ColumnSelection { ignore: &ignore, only: &args.texts, text: &text };
+            let selection = ColumnSelection { ignore: &ignore, only: &args.texts };
             let card = (estimator.card(), recipe.categories);
             let target = Some(target.name.as_str());
             let mut planned = columns::plan(selection, "--text", profile, target, card, session)?;
             planned.weights = args.weights.clone();
-            let fitted = planned.clone().fit_and_cache_counts(&recipe, source, monitor);
+            let fitted = planned.clone().fit_and_cache_counts(recipe, source, monitor);
             fitted.map_err(|e| input::located(e, source, || planned.encoded_names()))?
         }
     };
+    show_steps(&features, session);
+    Ok((features, rows))
+}
+
+/// The recipe of the folds: features of another model are not fitted again.
+pub(super) fn fold_recipe(recipe: Recipe, like: bool) -> Recipe {
+    if like { Recipe { target: recipe.target, ..Recipe::default() } } else { recipe }
+}
+
+/// Reports the preprocessing, one line per kind of step.
+pub(super) fn show_steps(features: &Features, session: &Session) {
+    for line in features.summary() {
+        session.message(&line);
+    }
     if let Some(map) = &features.map {
         session.message(&map.description());
     }
-    Ok((features, rows))
 }
 
 /// Saves the model and the report, and prints the report.

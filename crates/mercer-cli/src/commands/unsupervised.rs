@@ -1,7 +1,7 @@
 //! Unsupervised training and prediction: outlier detection, clustering and transformations.
 
-use super::columns::{check_weights, left_out, plan, text_columns};
-use super::train::{finish, named, recipe, with_settings};
+use super::columns::{check_weights, left_out, plan};
+use super::train::{finish, fold_recipe, named, recipe, show_steps, with_settings};
 use crate::args::Train;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -58,13 +58,13 @@ pub(super) fn train_unsupervised(
     let recipe = recipe(&estimator, &args.prepare, args.features.as_deref(), args.append)?;
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
+    let is_like = like.is_some();
     let features = match like {
         Some(like) => like.features,
         None => {
             let mut ignore = left_out(&args.ignore, args.weights.as_deref());
             ignore.extend(target);
-            let text = text_columns(&args.reading);
-            let selection = ColumnSelection { ignore: &ignore, only: &args.texts, text: &text };
+            let selection = ColumnSelection { ignore: &ignore, only: &args.texts };
             let card = (estimator.card(), recipe.categories);
             let mut planned = plan(selection, "--text", profile, None, card, session)?;
             planned.weights = args.weights.clone();
@@ -72,6 +72,7 @@ pub(super) fn train_unsupervised(
             fitted.map_err(|e| input::located(e, source, || planned.encoded_names()))?
         }
     };
+    show_steps(&features, session);
     // Only outlier detectors have held-out scores: the fraction of outliers.
     let detects = estimator.card().can(Capability::OutlierDetector);
     let training = Training {
@@ -81,6 +82,7 @@ pub(super) fn train_unsupervised(
         n_rows: Some(profile.n_rows),
         n_folds: if detects { args.folds.into() } else { 0 },
         seed: args.seed,
+        recipe: fold_recipe(recipe, is_like),
     };
     let outcome = train(training, source, &monitor);
     bar.finish_and_clear();

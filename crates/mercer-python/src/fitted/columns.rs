@@ -39,13 +39,7 @@ pub(super) fn features(
         None if sparse => {
             let field = Field { width: n_columns, ..Field::new("features", Kind::Sparse) };
             let schema = Schema { fields: vec![field] };
-            Ok(Features {
-                schema,
-                steps: vec![Step::Sparse],
-                target: None,
-                weights: None,
-                map: None,
-            })
+            Ok(Features { steps: vec![Step::Sparse], ..Features::of_schema(schema) })
         }
         None => Ok(Features::plain((0..n_columns).map(default_name))),
     }

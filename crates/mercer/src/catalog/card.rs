@@ -182,6 +182,12 @@ named! {
         /// order of columns and classes.
         NonConvex = "non-convex":
             "The objective is not convex: a fit reaches one of many local minima, chosen by `random_state`.",
+        /// The solution changes if a feature is multiplied by a constant (penalties, kernels and step sizes).
+        ScaleDependent = "scale-dependent":
+            "The model depends on the scale of the features: `mercer train` standardizes numeric columns of a table.",
+        /// The meaning of parameters changes if the regression target is multiplied by a constant.
+        TargetScaleDependent = "target-scale-dependent":
+            "Its parameters depend on the scale of the target: `mercer train` fits the standardized target of a table and returns predictions in the original units.",
     }
 }
 
@@ -197,9 +203,6 @@ named! {
         /// Text columns, as token counts.
         Text = "text":
             "Text columns become token counts.",
-        /// Text columns that the user names explicitly, as token counts.
-        TextOnRequest = "text-on-request":
-            "Text columns that are named explicitly (`--text COLUMN`) become token counts.",
         /// Several targets per row.
         MultiOutput = "multi-output":
             "A target may have several columns.",
@@ -215,6 +218,9 @@ named! {
         /// Every column has its own type: numeric, categorical or text.
         Mixed = "mixed":
             "Every column has its own type: numeric, categorical or text.",
+        /// Every value must be at least zero.
+        Nonnegative = "nonnegative":
+            "Every value must be at least 0: `mercer train` scales numeric columns of a table to the range from 0 to 1.",
     }
 }
 

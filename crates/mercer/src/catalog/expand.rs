@@ -387,6 +387,8 @@ macro_rules! catalog {
     (@can MemoryPlan) => {};
     (@can OrderDependent) => {};
     (@can NonConvex) => {};
+    (@can ScaleDependent) => {};
+    (@can TargetScaleDependent) => {};
 
     (@card $P:ident $id:literal $py:literal $learns:ident [$($can:ident)*] [$($takes:ident)*]) => {
         Card {

@@ -59,41 +59,41 @@ expand::catalog! {
         MixedNb        "mixed-nb"        "naive_bayes.MixedNB"       => MixedNbModel       : Classifier Probabilistic Generative FactorizedLikelihood, MissingValues Sparse Mixed;
         TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : Classifier Probabilistic Generative FactorizedLikelihood, MissingValues Categories;
         BayesNetwork   "bayes-network"   "naive_bayes.BayesNetworkClassifier" => BayesNetworkModel : Classifier Probabilistic Generative AdditiveScores, MissingValues Categories;
-        LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : Regressor LinearModel, Sparse MultiOutput TextOnRequest;
-        Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : Regressor LinearModel, Sparse MultiOutput TextOnRequest;
+        LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : Regressor LinearModel, Sparse MultiOutput;
+        Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : Regressor LinearModel ScaleDependent, Sparse MultiOutput;
         LinearDiscriminantAnalysis      "lda"  "discriminant_analysis.LinearDiscriminantAnalysis"      => LinearDiscriminantAnalysisModel      : Classifier Probabilistic Generative AdditiveScores Discriminant Transformer, Sparse;
         QuadraticDiscriminantAnalysis   "qda"  "discriminant_analysis.QuadraticDiscriminantAnalysis"   => QuadraticDiscriminantAnalysisModel   : Classifier Probabilistic Generative AdditiveScores Discriminant, Sparse;
-        RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : Classifier Probabilistic Generative AdditiveScores Discriminant, Sparse;
+        RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : Classifier Probabilistic Generative AdditiveScores Discriminant ScaleDependent, Sparse;
     }
     by_rounds {
-        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : Classifier Probabilistic AdditiveScores WarmStart, Sparse Text;
-        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : Classifier Calibrated AdditiveScores DecisionFunction, Sparse Text;
-        LinearSvr      "linear-svr"      "svm.LinearSVR"             => LinearSvrModel     : Regressor LinearModel, Sparse Text;
+        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : Classifier Probabilistic AdditiveScores WarmStart ScaleDependent, Sparse Text;
+        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : Classifier Calibrated AdditiveScores DecisionFunction ScaleDependent, Sparse Text;
+        LinearSvr      "linear-svr"      "svm.LinearSVR"             => LinearSvrModel     : Regressor LinearModel ScaleDependent TargetScaleDependent, Sparse Text;
     }
     by_solver {
-        RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : Regressor LinearModel CrossValidated, Sparse TextOnRequest;
-        Svc            "svc"             "svm.SVC"                   => SvcModel           : Classifier Calibrated SupportVectors DecisionFunction WarmStart MemoryPlan, Sparse TextOnRequest;
-        LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : Classifier Probabilistic AdditiveScores CrossValidated OrderDependent, Sparse Text;
-        Perceptron     "perceptron"      "linear_model.Perceptron"   => PerceptronModel    : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart, Sparse Text;
-        SgdClassifier  "sgd"             "linear_model.SGDClassifier" => SgdClassifierModel : Classifier Calibrated AdditiveScores DecisionFunction Online OrderDependent WarmStart, Sparse Text;
-        SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : Regressor LinearModel Online OrderDependent WarmStart, Sparse Text;
-        PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart, Sparse Text;
-        PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : Regressor LinearModel Online OrderDependent WarmStart, Sparse Text;
-        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : Classifier Calibrated SupportVectors DecisionFunction MemoryPlan, Sparse TextOnRequest;
-        Svr            "svr"             "svm.SVR"                   => SvrModel           : Regressor SupportVectors MemoryPlan, Sparse TextOnRequest;
-        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : Regressor SupportVectors MemoryPlan, Sparse TextOnRequest;
-        OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : OutlierDetector SupportVectors DecisionFunction MemoryPlan, Sparse;
-        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : Regressor SupportVectors MemoryPlan, Sparse MultiOutput TextOnRequest;
-        KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : Classifier SupportVectors DecisionFunction OrderDependent, Sparse;
-        KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : Clusterer, Sparse;
-        KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : Transformer MemoryPlan, Sparse;
-        MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : Classifier Probabilistic AdditiveScores WarmStart NonConvex, Sparse TextOnRequest;
-        MlpRegressor   "mlp-regressor"   "neural_network.MLPRegressor" => MlpRegressorModel : Regressor WarmStart NonConvex, Sparse MultiOutput TextOnRequest;
-        RbfSampler     "rbf-sampler"     "kernel_approximation.RBFSampler" => RbfSamplerModel : Transformer, Sparse;
-        Nystroem       "nystroem"        "kernel_approximation.Nystroem"   => NystroemModel   : Transformer, Sparse;
-        PolynomialCountSketch "polynomial-sketch" "kernel_approximation.PolynomialCountSketch" => PolynomialCountSketchModel : Transformer, Sparse;
+        RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : Regressor LinearModel CrossValidated ScaleDependent, Sparse;
+        Svc            "svc"             "svm.SVC"                   => SvcModel           : Classifier Calibrated SupportVectors DecisionFunction WarmStart MemoryPlan ScaleDependent, Sparse;
+        LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : Classifier Probabilistic AdditiveScores CrossValidated OrderDependent ScaleDependent, Sparse Text;
+        Perceptron     "perceptron"      "linear_model.Perceptron"   => PerceptronModel    : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart ScaleDependent, Sparse Text;
+        SgdClassifier  "sgd"             "linear_model.SGDClassifier" => SgdClassifierModel : Classifier Calibrated AdditiveScores DecisionFunction Online OrderDependent WarmStart ScaleDependent, Sparse Text;
+        SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : Regressor LinearModel Online OrderDependent WarmStart ScaleDependent TargetScaleDependent, Sparse Text;
+        PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart ScaleDependent, Sparse Text;
+        PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : Regressor LinearModel Online OrderDependent WarmStart ScaleDependent TargetScaleDependent, Sparse Text;
+        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : Classifier Calibrated SupportVectors DecisionFunction MemoryPlan ScaleDependent, Sparse;
+        Svr            "svr"             "svm.SVR"                   => SvrModel           : Regressor SupportVectors MemoryPlan ScaleDependent TargetScaleDependent, Sparse;
+        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : Regressor SupportVectors MemoryPlan ScaleDependent TargetScaleDependent, Sparse;
+        OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : OutlierDetector SupportVectors DecisionFunction MemoryPlan ScaleDependent, Sparse;
+        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : Regressor SupportVectors MemoryPlan ScaleDependent TargetScaleDependent, Sparse MultiOutput;
+        KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : Classifier SupportVectors DecisionFunction OrderDependent ScaleDependent, Sparse;
+        KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : Clusterer ScaleDependent, Sparse;
+        KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : Transformer MemoryPlan ScaleDependent, Sparse;
+        MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : Classifier Probabilistic AdditiveScores WarmStart NonConvex ScaleDependent, Sparse;
+        MlpRegressor   "mlp-regressor"   "neural_network.MLPRegressor" => MlpRegressorModel : Regressor WarmStart NonConvex ScaleDependent TargetScaleDependent, Sparse MultiOutput;
+        RbfSampler     "rbf-sampler"     "kernel_approximation.RBFSampler" => RbfSamplerModel : Transformer ScaleDependent, Sparse;
+        Nystroem       "nystroem"        "kernel_approximation.Nystroem"   => NystroemModel   : Transformer ScaleDependent, Sparse;
+        PolynomialCountSketch "polynomial-sketch" "kernel_approximation.PolynomialCountSketch" => PolynomialCountSketchModel : Transformer ScaleDependent, Sparse;
         PolynomialFeatures    "polynomial-features" "preprocessing.PolynomialFeatures" => PolynomialFeaturesModel : Transformer, Sparse;
-        AdditiveChi2Sampler   "additive-chi2"     "kernel_approximation.AdditiveChi2Sampler"   => AdditiveChi2SamplerModel   : Transformer, Sparse;
+        AdditiveChi2Sampler   "additive-chi2"     "kernel_approximation.AdditiveChi2Sampler"   => AdditiveChi2SamplerModel   : Transformer, Sparse Nonnegative;
     }
 }
 

@@ -16,6 +16,6 @@ pub use dataset::{ColumnDescription, Dataset, Measure, Target, check_cells, chec
 pub use labels::{Classes, Label};
 pub use profile::{ColumnProfile, Profile};
 pub use schema::{Field, Schema};
-pub use stream::Stream;
+pub use stream::{SelectedRows, Stream};
 pub use table::{Column, Kind, Levels, MISSING, Table, UNSEEN, Values};
 pub use token_counts::{DocumentTermMatrix, TokenCounts};

@@ -48,3 +48,30 @@ impl Stream for Table {
         Ok(())
     }
 }
+
+/// Some rows of a table, in the order of their indices: the rows of a cross-validation fold, or those of all others.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectedRows<'a> {
+    /// The table.
+    pub table: &'a Table,
+    /// The indices of the rows.
+    pub rows: &'a [usize],
+}
+
+impl Stream for SelectedRows<'_> {
+    type Error = Error;
+
+    fn stream(
+        &self,
+        schema: &Schema,
+        chunk: usize,
+        take: &mut dyn FnMut(Vec<Table>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        for rows in self.rows.chunks(chunk.max(1)) {
+            if take(vec![self.table.rows_at(rows)?.select(schema)?])?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

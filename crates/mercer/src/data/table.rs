@@ -187,6 +187,31 @@ impl Values {
         }
     }
 
+    /// A copy of the rows at some indices; `None` for documents of which only term counts are stored.
+    fn rows_at(&self, indices: &[usize]) -> Option<Values> {
+        fn at<T: Clone>(v: &[T], indices: &[usize]) -> Vec<T> {
+            indices.iter().map(|i| v[*i].clone()).collect()
+        }
+        Some(match self {
+            Values::Numeric(v) => Values::Numeric(at(v, indices)),
+            Values::Categorical { codes, levels } => {
+                Values::Categorical { codes: at(codes, indices), levels: Arc::clone(levels) }
+            }
+            Values::Boolean(v) => Values::Boolean(at(v, indices)),
+            Values::Text(v) => Values::Text(at(v, indices)),
+            Values::TokenCounts(_) => return None,
+            Values::Sparse(v) => {
+                let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+                for row in indices.iter().filter_map(|i| v.outer_view(*i)) {
+                    columns.extend_from_slice(row.indices());
+                    values.extend_from_slice(row.data());
+                    starts.push(columns.len());
+                }
+                Values::Sparse(Sparse::new((indices.len(), v.cols()), starts, columns, values))
+            }
+        })
+    }
+
     /// Appends the rows of `other`.
     ///
     /// # Errors
@@ -207,27 +232,6 @@ impl Values {
             _ => return Err(kinds),
         }
         Ok(())
-    }
-
-    /// A copy of the rows at some indices.
-    fn select_rows(&self, rows: &[usize]) -> Values {
-        match self {
-            Values::Numeric(v) => Values::Numeric(rows.iter().map(|i| v[*i]).collect()),
-            Values::Categorical { codes, levels } => Values::Categorical {
-                codes: rows.iter().map(|i| codes[*i]).collect(),
-                levels: Arc::clone(levels),
-            },
-            Values::Boolean(v) => Values::Boolean(rows.iter().map(|i| v[*i]).collect()),
-            Values::Text(v) => Values::Text(rows.iter().map(|i| v[*i].clone()).collect()),
-            Values::TokenCounts(v) => Values::TokenCounts(v.select(rows)),
-            Values::Sparse(v) => {
-                let mut selected = Sparse::zero((0, v.cols()));
-                for row in rows.iter().filter_map(|i| v.outer_view(*i)) {
-                    selected = selected.append_outer_csvec(row);
-                }
-                Values::Sparse(selected)
-            }
-        }
     }
 
     /// Removes and returns the first `n` rows.
@@ -356,15 +360,23 @@ impl Table {
         Ok(())
     }
 
-    /// A copy of the rows at some indices, in their order.
+    /// A copy of the rows at some indices, as for the rows of a cross-validation fold.
+    ///
+    /// # Errors
+    /// If only term counts of a text column are stored.
     ///
     /// # Panics
     /// If an index is not that of a row.
-    #[must_use]
-    pub fn select_rows(&self, rows: &[usize]) -> Table {
-        let select =
-            |c: &Column| Column { name: c.name.clone(), values: c.values.select_rows(rows) };
-        Table { columns: self.columns.iter().map(select).collect(), n_rows: rows.len() }
+    pub fn rows_at(&self, indices: &[usize]) -> Result<Table> {
+        let columns = self.columns.iter().map(|column| {
+            let values = column.values.rows_at(indices).ok_or_else(|| Error::Kind {
+                column: column.name.clone(),
+                found: "term counts".into(),
+                expected: "text".into(),
+            })?;
+            Ok(Column { name: column.name.clone(), values })
+        });
+        Ok(Table { columns: columns.collect::<Result<_>>()?, n_rows: indices.len() })
     }
 
     /// Removes and returns the first `n` rows.
@@ -409,11 +421,10 @@ mod tests {
     }
 
     #[test]
-    fn selected_rows_keep_their_order() {
+    fn rows_are_selected_in_the_order_of_the_indices() {
         let all = table(&[1.0, 2.0, 3.0], &["a", "b", "z"]);
 
-        assert_eq!(all.select_rows(&[2, 0]), table(&[3.0, 1.0], &["z", "a"]));
-        assert_eq!(all.select_rows(&[]).n_rows(), 0);
+        assert_eq!(all.rows_at(&[2, 0]).unwrap(), table(&[3.0, 1.0], &["z", "a"]));
     }
 
     #[test]

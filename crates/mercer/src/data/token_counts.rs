@@ -199,25 +199,6 @@ impl TokenCounts {
         TokenCounts { documents: from + documents.start..from + documents.end, ..self.clone() }
     }
 
-    /// A copy of the documents at some indices.
-    ///
-    /// # Panics
-    /// If an index is not that of a document.
-    #[must_use]
-    pub fn select(&self, documents: &[usize]) -> TokenCounts {
-        let mut selected =
-            DocumentBlock { counter: 0, cells: Vec::new(), ends: Vec::new(), lengths: Vec::new() };
-        for i in documents {
-            let document = self.documents.start + i;
-            let k = self.firsts.partition_point(|first| *first <= document) - 1;
-            let at = document - self.firsts[k];
-            let slice = self.blocks[k].slice(at..at + 1);
-            selected.cells.extend_from_slice(slice.cells);
-            selected.end_document(slice.lengths[0]);
-        }
-        TokenCounts::new(vec![selected], self.n_columns)
-    }
-
     /// The counts as one matrix.
     pub fn matrix(&self) -> DocumentTermMatrix {
         let Range { start, end } = self.documents;

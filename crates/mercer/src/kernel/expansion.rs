@@ -104,6 +104,14 @@ impl Segment {
 }
 
 impl KernelExpansion {
+    /// Changes every decision `d` to `scale d + shift`.
+    pub(crate) fn rescale_outputs(&mut self, shift: f64, scale: f64) {
+        self.coefficients.iter_mut().for_each(|beta| *beta *= scale);
+        self.intercepts.iter_mut().for_each(|b| *b = *b * scale + shift);
+        // What was prepared for predictions may contain the coefficients.
+        self.ready = Cached::default();
+    }
+
     /// The expansion of some of the rows learned from.
     pub(crate) fn of_rows(
         function: Function,

@@ -4,6 +4,7 @@ use super::Encoded;
 use super::encoded::{Encoder, OwnedRows, Unknown};
 use super::features::{Features, Step, is_text, n_codes};
 use super::numeric::NumericStep;
+use super::one_hot::{Indicator, OneHotStep};
 use crate::data::{Classes, Column, Field, Levels, MISSING, Table, UNSEEN, Values};
 use crate::error::{Error, Result};
 use mercer_num::parallel::Layout;
@@ -72,6 +73,10 @@ impl Features {
             return Ok((OwnedRows::Dense(rows), Unknown { n_categories, n_tokens: 0 }));
         }
         let (rows, n_tokens) = self.append_text(columns, &rows)?;
+        if self.dense_text {
+            let rows = OwnedRows::Dense(rows.to_dense());
+            return Ok((rows, Unknown { n_categories, n_tokens }));
+        }
         Ok((OwnedRows::Sparse(rows), Unknown { n_categories, n_tokens }))
     }
 
@@ -125,7 +130,7 @@ impl Features {
         if out.dim() != expected || self.layout() == Layout::Sparse {
             return Err(Error::Columns { found: out.ncols(), expected: expected.1 });
         }
-        if self.map.is_some() {
+        if self.map.is_some() || self.dense_text {
             let (rows, unknown) = self.rows(table)?;
             if let OwnedRows::Dense(x) = &rows {
                 out.assign(x);
@@ -175,8 +180,9 @@ fn write_column(
         (Values::Boolean(x), Step::Code) => {
             each_row(out, |i, cells| cells[0] = x[first + i].map_or(f64::NAN, f64::from));
         }
-        (Values::Categorical { codes, levels }, Step::OneHot) => {
-            return write_one_hot(&codes[first..], &translation(levels, &field.levels), out);
+        (Values::Categorical { codes, levels }, Step::OneHot(step)) => {
+            let to = translation(levels, &field.levels);
+            return write_one_hot(&codes[first..], &to, (step, &field.levels), out);
         }
         (Values::Categorical { codes, levels }, Step::Code) => {
             let to = translation(levels, &field.levels);
@@ -188,23 +194,30 @@ fn write_column(
 }
 
 /// The codes of the levels of a table among those of the model; empty if they are equal.
-fn translation(from: &Arc<Levels>, to: &Arc<Levels>) -> Vec<u32> {
+pub(super) fn translation(from: &Arc<Levels>, to: &Arc<Levels>) -> Vec<u32> {
     if Arc::ptr_eq(from, to) || from == to {
         return Vec::new();
     }
     from.names().iter().map(|level| to.code(level)).collect()
 }
 
-fn write_one_hot(codes: &[u32], translation: &[u32], out: &mut ArrayViewMut2<'_, f64>) -> u64 {
+fn write_one_hot(
+    codes: &[u32],
+    translation: &[u32],
+    (step, levels): (&OneHotStep, &Levels),
+    out: &mut ArrayViewMut2<'_, f64>,
+) -> u64 {
+    let unknown = if step.missing_as_zeros { 0.0 } else { f64::NAN };
     let mut n_unseen = 0;
     each_row(out, |i, cells| {
         let code = translation.get(codes[i] as usize).copied().unwrap_or(codes[i]);
         n_unseen += u64::from(code == UNSEEN);
-        if (code as usize) < cells.len() {
-            cells.fill(0.0);
-            cells[code as usize] = 1.0;
-        } else {
-            cells.fill(f64::NAN);
+        match step.indicator(code, levels) {
+            Indicator::At(k) => {
+                cells.fill(0.0);
+                cells[k] = 1.0;
+            }
+            Indicator::Unknown => cells.fill(unknown),
         }
     });
     n_unseen

@@ -83,6 +83,54 @@ impl Encoded {
         self.weighted(Dataset::regression(self.rows(), &self.targets)?)
     }
 
+    /// The features with other regression targets than their own.
+    ///
+    /// # Errors
+    /// If there is not one target per row.
+    pub fn regression_dataset_of<'a>(&'a self, targets: &'a [f64]) -> Result<Dataset<'a>> {
+        self.weighted(Dataset::regression(self.rows(), targets)?)
+    }
+
+    /// The rows with other features in place of the first `n_replaced`.
+    pub(crate) fn with_first_features(
+        &self,
+        first: &Matrix,
+        n_replaced: usize,
+        columns: Arc<[ColumnDescription]>,
+    ) -> Encoded {
+        let rows = match &self.rows {
+            OwnedRows::Dense(x) => {
+                let rest = x.slice_axis(Axis(1), (n_replaced..).into());
+                OwnedRows::Dense(ndarray::concatenate![Axis(1), first.view(), rest])
+            }
+            OwnedRows::Sparse(x) => {
+                let width = first.ncols() + x.cols() - n_replaced;
+                let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+                for (row, old) in first.outer_iter().zip(x.outer_iterator()) {
+                    for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                        indices.push(j as i32);
+                        values.push(*x);
+                    }
+                    for (j, value) in old.iter().filter(|(j, _)| *j >= n_replaced) {
+                        indices.push((j - n_replaced + first.ncols()) as i32);
+                        values.push(*value);
+                    }
+                    starts.push(indices.len());
+                }
+                OwnedRows::Sparse(Sparse::new((first.nrows(), width), starts, indices, values))
+            }
+        };
+        Encoded {
+            rows,
+            codes: self.codes.clone(),
+            targets: self.targets.clone(),
+            weights: self.weights.clone(),
+            n_unseen: 0,
+            n_unknown_tokens: 0,
+            columns,
+        }
+    }
+
     /// The dataset with the sample weights and the descriptions of the columns.
     fn weighted<'a>(&'a self, data: Dataset<'a>) -> Result<Dataset<'a>> {
         let data = if self.weights.is_empty() { data } else { data.weighted(&self.weights)? };

@@ -1,6 +1,6 @@
 //! The features of a table: the steps that turn its columns into the rows of an estimator.
 
-use super::{FeatureMap, NumericStep, TextStep};
+use super::{FeatureMap, NumericStep, OneHotStep, TextStep};
 use crate::data::{Classes, Field, Kind, Label, Levels, Schema};
 use crate::error::{Error, Result};
 use mercer_num::parallel::Layout;
@@ -21,6 +21,13 @@ pub struct Features {
     /// The name of the column of sample weights in the training data, if there is one; it is not a feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<String>,
+    /// Whether terms of texts are stored as dense columns that are categories with the codes 0 and 1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dense_text: bool,
+    /// The mean and the standard deviation of the regression target, if the fit standardized it. The stored model
+    /// predicts in the original units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_scale: Option<(f64, f64)>,
     /// The kernel map of the encoded columns, if any.
     #[serde(default)]
     pub map: Option<Arc<FeatureMap>>,
@@ -30,10 +37,10 @@ pub struct Features {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// A numeric or boolean column: imputed, discretized, scaled.
+    /// A numeric or boolean column: imputed, discretized, transformed, scaled.
     Numeric(NumericStep),
-    /// One indicator per level; all are NaN for a missing value or an unknown category.
-    OneHot,
+    /// Indicators of the levels of a categorical column.
+    OneHot(OneHotStep),
     /// The code of the level; the number of levels for an unknown category.
     Code,
     /// Term counts or tf-idf weights of a text column.
@@ -53,6 +60,8 @@ pub enum Reads {
     Counts,
     /// Category codes.
     Categorical,
+    /// Category codes, with the presence of terms of text columns among them.
+    CategoricalAndText,
     /// Each column by its description.
     Mixed,
 }
@@ -62,7 +71,20 @@ impl Features {
     pub fn plain(names: impl IntoIterator<Item = String>) -> Features {
         let fields: Vec<Field> = names.into_iter().map(Field::numeric).collect();
         let steps = vec![Step::Numeric(NumericStep::default()); fields.len()];
-        Features { schema: Schema { fields }, steps, target: None, weights: None, map: None }
+        Features { steps, ..Features::of_schema(Schema { fields }) }
+    }
+
+    /// The features of a schema, without steps.
+    pub fn of_schema(schema: Schema) -> Features {
+        Features {
+            schema,
+            steps: Vec::new(),
+            target: None,
+            weights: None,
+            dense_text: false,
+            target_scale: None,
+            map: None,
+        }
     }
 
     /// The common features of two models; `None` if they differ. A target that only one of them names is that of
@@ -75,8 +97,21 @@ impl Features {
         let equal = self.schema == other.schema
             && self.steps == other.steps
             && self.weights == other.weights
+            && self.dense_text == other.dense_text
+            && self.target_scale == other.target_scale
             && self.map == other.map;
         equal.then(|| Features { target, ..self.clone() })
+    }
+
+    /// The columns before the text columns, without a kernel map.
+    pub(crate) fn without_text(&self) -> Features {
+        let n = self.steps.iter().filter(|step| !is_text(step)).count();
+        let fields = self.schema.fields[..n].to_vec();
+        Features {
+            steps: self.steps[..n].to_vec(),
+            weights: self.weights.clone(),
+            ..Features::of_schema(Schema { fields })
+        }
     }
 
     /// The number of features.
@@ -92,7 +127,7 @@ impl Features {
     pub(super) fn widths(&self) -> impl Iterator<Item = usize> {
         self.schema.fields.iter().zip(&self.steps).map(|(field, step)| match step {
             Step::Numeric(step) => step.width(),
-            Step::OneHot => field.levels.len(),
+            Step::OneHot(step) => step.width(&field.levels),
             Step::Code => 1,
             Step::Text(step) => step.width(),
             Step::Sparse => field.width,
@@ -110,7 +145,11 @@ impl Features {
 
     /// The storage of the encoded rows.
     pub fn layout(&self) -> Layout {
-        let sparse = |step: &Step| matches!(step, Step::Sparse | Step::Text(_));
+        let sparse = |step: &Step| match step {
+            Step::Sparse => true,
+            Step::Text(_) => !self.dense_text,
+            _ => false,
+        };
         let stays_sparse = self.map.as_ref().is_none_or(|map| map.keeps_sparse());
         if stays_sparse && self.steps.iter().any(sparse) { Layout::Sparse } else { Layout::Dense }
     }
@@ -151,14 +190,17 @@ impl Features {
         let fits = self.schema.fields.len() == self.steps.len()
             && self.schema.fields.iter().zip(&self.steps).all(|(field, step)| match step {
                 Step::Numeric(_) => matches!(field.kind, Kind::Numeric | Kind::Boolean),
-                Step::OneHot => field.kind == Kind::Categorical,
+                Step::OneHot(step) => field.kind == Kind::Categorical && step.fits(field),
                 Step::Code => matches!(field.kind, Kind::Categorical | Kind::Boolean),
                 Step::Text(_) => field.kind == Kind::Text,
                 Step::Sparse => field.kind == Kind::Sparse && self.steps.len() == 1,
             })
             && self.steps.is_sorted_by_key(is_text)
             && self.schema.fields.iter().all(|f| f.width >= 1 || f.kind == Kind::Sparse);
-        if !fits {
+        let target_fits = self.target_scale.is_none_or(|(mean, deviation)| {
+            mean.is_finite() && deviation.is_finite() && deviation > 0.0
+        });
+        if !fits || !target_fits {
             return Err(Error::File("the preprocessing steps do not match the columns".into()));
         }
         if let Some(map) = &self.map {

@@ -1,21 +1,29 @@
-//! Fits the steps that depend on the data: means, medians, ranges and bins of numeric columns, vocabularies and
-//! document frequencies of text columns, and the kernel map.
+//! Fits the steps that depend on the data: means, medians, ranges and bins of numeric columns, frequent levels of
+//! categorical columns, vocabularies and document frequencies of text columns, and the kernel map.
 
+use super::encode::translation;
 use super::encoded::sample_weights;
+use super::feature_map::mix;
 use super::features::{Features, Step, is_text};
 use super::numeric::NumericSummary;
 use super::text::TextFit;
-use super::{CachedCounts, Recipe, TextStep};
-use crate::data::{Stream, Table, Values};
+use super::{CachedCounts, OneHotStep, Recipe, TextStep};
+use crate::data::{Field, Levels, Stream, Table, Values};
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::stats::{Grouped, Moments};
-use mercer_num::{Matrix, Rows};
+use mercer_num::{Matrix, Rows, parallel};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Rows that are read together; the result does not depend on it.
 const ROWS_PER_TABLE: usize = 4096;
+/// Medians, quantiles and power transforms are exact up to this many rows; of more rows, a random sample is used,
+const MAX_QUANTILE_ROWS: usize = 1 << 17;
+/// with fewer rows if there are many columns: their values take at most this many bytes,
+const MAX_QUANTILE_BYTES: usize = 256 << 20;
+/// but at least this many rows.
+const MIN_QUANTILE_ROWS: usize = 1 << 12;
 /// Bytes of token counts that are cached if there is no memory limit.
 const MAX_CACHED_BYTES: u64 = 256 << 20;
 
@@ -63,8 +71,27 @@ impl Features {
         };
         let text = columns(is_text);
         let numeric = columns(|step| matches!(step, Step::Numeric(_)));
+        let one_hot = columns(|step| matches!(step, Step::OneHot(_)));
+        if recipe.needs_fit() {
+            for k in one_hot.iter() {
+                self.steps[*k] = Step::OneHot(OneHotStep::planned(recipe));
+            }
+        }
+        self.dense_text = recipe.dense_text && !text.is_empty();
+        let mut levels: Vec<LevelRows> = Vec::new();
+        for k in one_hot {
+            match &self.steps[k] {
+                Step::OneHot(step)
+                    if recipe.groups_levels() && step.needs_counts(&self.schema.fields[k]) =>
+                {
+                    levels.push(LevelRows::new(k, &self.schema.fields[k]));
+                }
+                _ => {}
+            }
+        }
         let steps = text.iter().map(|_| recipe.text.step()).collect::<Result<Vec<_>>>()?;
-        if !recipe.needs_fit() && !steps.iter().any(TextStep::needs_fit) {
+        let fits_numeric = recipe.needs_numeric_fit() && !numeric.is_empty();
+        if !fits_numeric && levels.is_empty() && !steps.iter().any(TextStep::needs_fit) {
             text.into_iter().zip(steps).for_each(|(k, s)| self.steps[k] = Step::Text(s.into()));
             return Ok((self.fit_map(recipe, stream, monitor)?, cached));
         }
@@ -79,6 +106,7 @@ impl Features {
                 let weights =
                     sample_weights(table, &self).map_err(|e| e.after_rows(summaries.n_rows))?;
                 summaries.observe(table, &numeric, &weights, monitor)?;
+                levels.iter_mut().for_each(|rows| rows.observe(table));
             }
             for (fit, k) in text_fits.iter_mut().zip(&text) {
                 fit.observe(&documents(&tables, *k), monitor)?;
@@ -89,10 +117,13 @@ impl Features {
         if stopped.is_some() {
             return Err(Error::Stopped.into());
         }
-        for (k, summary) in numeric.into_iter().zip(summaries.finish()) {
+        for (k, summary) in numeric.into_iter().zip(summaries.finish()).filter(|_| fits_numeric) {
             let step = summary.step(recipe);
             step.check().map_err(|_| Error::TooLarge { column: k })?;
             self.steps[k] = Step::Numeric(step);
+        }
+        for LevelRows { column, counts, .. } in levels {
+            self.steps[column] = Step::OneHot(OneHotStep::planned(recipe).grouped(&counts));
         }
         for ((k, fit), step) in text.into_iter().zip(text_fits).zip(steps) {
             let (step, counts) = fit.finish(step, &recipe.text.selection)?;
@@ -121,6 +152,33 @@ impl Features {
     }
 }
 
+/// The number of rows of each level of a categorical column.
+struct LevelRows {
+    column: usize,
+    levels: Arc<Levels>,
+    counts: Vec<u64>,
+}
+
+impl LevelRows {
+    fn new(column: usize, field: &Field) -> LevelRows {
+        let levels = Arc::clone(&field.levels);
+        LevelRows { column, counts: vec![0; levels.len()], levels }
+    }
+
+    fn observe(&mut self, table: &Table) {
+        let Values::Categorical { codes, levels } = &table.columns()[self.column].values else {
+            return;
+        };
+        let to = translation(levels, &self.levels);
+        for code in codes {
+            let code = to.get(*code as usize).copied().unwrap_or(*code);
+            if let Some(count) = self.counts.get_mut(code as usize) {
+                *count += 1;
+            }
+        }
+    }
+}
+
 /// The documents of a text column.
 fn documents(tables: &[Table], column: usize) -> Vec<&[Option<String>]> {
     let documents = tables.iter().filter_map(|table| match &table.columns()[column].values {
@@ -136,7 +194,51 @@ struct NumericSummaries {
     moments: Moments,
     low: Vec<f64>,
     high: Vec<f64>,
-    values: Option<Vec<Vec<f64>>>,
+    any_missing: Vec<bool>,
+    values: Option<SampledRows>,
+}
+
+/// The numeric values of a random sample of the rows: those with the smallest hashes of their index, so that the sample
+/// does not depend on how the rows are read.
+struct SampledRows {
+    rows: Vec<(u64, Vec<f64>)>,
+    max_rows: usize,
+    max_key: u64,
+}
+
+impl SampledRows {
+    fn new(n_columns: usize) -> SampledRows {
+        let rows = MAX_QUANTILE_BYTES / (8 * n_columns.max(1));
+        let max_rows = rows.clamp(MIN_QUANTILE_ROWS, MAX_QUANTILE_ROWS);
+        SampledRows { rows: Vec::new(), max_rows, max_key: u64::MAX }
+    }
+
+    fn push(&mut self, row: usize, values: impl Iterator<Item = f64>) {
+        let key = mix(row as u64);
+        if key > self.max_key {
+            return;
+        }
+        self.rows.push((key, values.collect()));
+        if self.rows.len() >= 2 * self.max_rows {
+            self.shorten();
+        }
+    }
+
+    fn shorten(&mut self) {
+        if self.rows.len() > self.max_rows {
+            self.rows.sort_by_key(|(key, _)| *key);
+            self.rows.truncate(self.max_rows);
+            self.max_key = self.rows[self.max_rows - 1].0;
+        }
+    }
+
+    /// The sorted values of a column.
+    fn sorted(&self, column: usize) -> Vec<f64> {
+        let values = self.rows.iter().map(|(_, row)| row[column]);
+        let mut values: Vec<f64> = values.filter(|x| !x.is_nan()).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
 }
 
 impl NumericSummaries {
@@ -146,7 +248,8 @@ impl NumericSummaries {
             moments: Moments::empty(1, n_columns),
             low: vec![f64::INFINITY; n_columns],
             high: vec![f64::NEG_INFINITY; n_columns],
-            values: store_values.then(|| vec![Vec::new(); n_columns]),
+            any_missing: vec![false; n_columns],
+            values: store_values.then(|| SampledRows::new(n_columns)),
         }
     }
 
@@ -177,30 +280,36 @@ impl NumericSummaries {
         let total = if weights.is_empty() { n as f64 } else { weights.iter().sum() };
         let part = Moments::of_rows(&Rows::from(&x), &vec![0; n], weights, &[total])
             .map_err(|e| in_table(e, numeric).after_rows(self.n_rows))?;
+        let first_row = self.n_rows;
         self.n_rows += n;
         self.moments.merge_group(0, &part, 0);
+        let counts = |i: usize| weights.get(i).is_none_or(|w| *w > 0.0);
         for (j, column) in x.columns().into_iter().enumerate() {
-            let counts = |i: &usize| weights.get(*i).is_none_or(|w| *w > 0.0);
-            let present = column.iter().copied().enumerate();
-            let present = present.filter(|(i, v)| !v.is_nan() && counts(i)).map(|(_, v)| v);
-            self.low[j] = present.clone().fold(self.low[j], f64::min);
-            self.high[j] = present.clone().fold(self.high[j], f64::max);
-            if let Some(values) = &mut self.values {
-                values[j].extend(present);
+            for (_, value) in column.iter().enumerate().filter(|(i, _)| counts(*i)) {
+                self.any_missing[j] |= value.is_nan();
+                self.low[j] = self.low[j].min(*value);
+                self.high[j] = self.high[j].max(*value);
             }
         }
-        if let Some(values) = &self.values {
-            let n_stored: usize = values.iter().map(Vec::capacity).sum();
-            monitor.reserve("storing values for medians and quantiles", 8 * n_stored as u64)?;
+        if let Some(values) = &mut self.values {
+            for (i, row) in x.outer_iter().enumerate().filter(|(i, _)| counts(*i)) {
+                values.push(first_row + i, row.iter().copied());
+            }
+            let n_bytes = 8 * values.rows.capacity() * (numeric.len() + 4);
+            monitor.reserve("storing values for medians and quantiles", n_bytes as u64)?;
         }
         Ok(())
     }
 
-    fn finish(self) -> Vec<NumericSummary> {
+    fn finish(mut self) -> Vec<NumericSummary> {
         let variances = self.moments.variances(0.0);
-        let mut values = self.values.unwrap_or_default();
-        values.iter_mut().for_each(|v| v.sort_by(f64::total_cmp));
-        let mut sorted = values.into_iter();
+        if let Some(values) = &mut self.values {
+            values.shorten();
+        }
+        let sorted = parallel::map(self.low.len(), |j| {
+            Ok::<_, Error>(self.values.as_ref().map_or_else(Vec::new, |values| values.sorted(j)))
+        });
+        let mut sorted = sorted.unwrap_or_default().into_iter();
         (0..self.low.len())
             .map(|j| {
                 let any = self.low[j] <= self.high[j];
@@ -209,6 +318,7 @@ impl NumericSummaries {
                     variance: variances[[0, j]],
                     low: if any { self.low[j] } else { 0.0 },
                     high: if any { self.high[j] } else { 0.0 },
+                    any_missing: self.any_missing[j],
                     sorted: sorted.next().unwrap_or_default(),
                 }
             })

@@ -9,8 +9,10 @@ mod features;
 mod fit;
 mod names;
 mod numeric;
+mod one_hot;
 mod plan;
 mod recipe;
+mod summary;
 mod text;
 
 pub use cached_counts::CachedCounts;
@@ -18,6 +20,10 @@ pub use encoded::{Encoded, Encoder, UNLABELED};
 pub use feature_map::{FeatureMap, FeatureMapRecipe, FittedFeatureMap};
 pub use features::{Features, Reads, Step};
 pub use numeric::NumericStep;
+pub use one_hot::OneHotStep;
 pub use plan::DropReason;
-pub use recipe::{CategoryEncoding, Discretize, Impute, Recipe, Scale};
+pub use recipe::{
+    CategoryEncoding, Discretize, Impute, MissingIndicator, NumericValues, Power, Recipe, Scale,
+    TargetScale,
+};
 pub use text::{KnownTerms, TextRecipe, TextStep};

@@ -16,6 +16,10 @@ impl Features {
         for (k, (field, step)) in self.schema.fields.iter().zip(&self.steps).enumerate() {
             let named = |name, measure| ColumnDescription { name, measure };
             match step {
+                Step::Text(step) if self.dense_text => {
+                    let names = step.names().into_iter();
+                    columns.extend(names.map(|name| named(name, Measure::Categorical(2))));
+                }
                 Step::Text(step) => {
                     let term = named(String::new(), Measure::TermCount(k));
                     columns.extend(std::iter::repeat_n(term, step.width()));
@@ -29,13 +33,19 @@ impl Features {
                 }
                 Step::Numeric(step) if step.as_code => {
                     let bins = step.cuts.as_ref().map_or(1, |cuts| cuts.len() + 1);
-                    columns.push(named(field.name.clone(), Measure::Categorical(bins)));
+                    let names = step.names(&field.name).into_iter().enumerate();
+                    columns.extend(names.map(|(k, name)| {
+                        named(name, Measure::Categorical(if k == 0 { bins } else { 2 }))
+                    }));
                 }
                 Step::Numeric(numeric) if numeric.cuts.is_none() => {
-                    columns.push(named(field.name.clone(), Measure::Numeric));
+                    let names = numeric.names(&field.name).into_iter().enumerate();
+                    columns.extend(names.map(|(k, name)| {
+                        named(name, if k == 0 { Measure::Numeric } else { Measure::Categorical(2) })
+                    }));
                 }
                 // Indicators are categories with the codes 0 and 1, not quantities.
-                Step::Numeric(_) | Step::OneHot => {
+                Step::Numeric(_) | Step::OneHot(_) => {
                     let names = feature_names(field, step).into_iter();
                     columns.extend(names.map(|name| named(name, Measure::Categorical(2))));
                 }
@@ -53,7 +63,9 @@ impl Features {
                 Some((x != 0.0).to_string())
             }
             Step::Code => self.schema.fields[k].levels.name(x as u32).map(str::to_owned),
-            Step::Numeric(step) if step.as_code && !x.is_nan() => step.bin_name(x as usize),
+            Step::Numeric(step) if step.as_code && !step.indicator && !x.is_nan() => {
+                step.bin_name(x as usize)
+            }
             _ => None,
         }
     }
@@ -75,9 +87,7 @@ impl Features {
 fn feature_names(field: &Field, step: &Step) -> Vec<String> {
     match step {
         Step::Numeric(step) => step.names(&field.name),
-        Step::OneHot => {
-            field.levels.names().iter().map(|w| format!("{}={w}", field.name)).collect()
-        }
+        Step::OneHot(step) => step.names(field),
         Step::Code => vec![field.name.clone()],
         Step::Text(step) => step.names(),
         Step::Sparse => (1..=field.width).map(|j| format!("f{j}")).collect(),

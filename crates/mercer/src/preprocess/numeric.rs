@@ -1,8 +1,16 @@
-//! The step of a numeric column: imputation, discretization and scaling.
+//! The step of a numeric column: imputation, discretization, power transform and scaling.
+//!
+//! The Yeo-Johnson transform (Yeo & Johnson, 2000) of a value x with the exponent λ is
+//! `((x+1)^λ - 1) / λ` for x >= 0 and `-((1-x)^(2-λ) - 1) / (2-λ)` for x < 0, with logarithms in the limits λ = 0 and
+//! λ = 2. λ maximizes the likelihood of a Gaussian of the transformed values,
+//! `-n/2 log variance + (λ-1) Σ sign(x) log(|x|+1)`.
 
-use super::recipe::{Discretize, Impute, Recipe, Scale};
+use super::recipe::{Discretize, Impute, MissingIndicator, NumericValues, Power, Recipe, Scale};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+
+/// The bins of a column whose values the estimator cannot read.
+const DEFAULT_BINS: Discretize = Discretize::EqualFrequency(10);
 
 /// The fitted step of a numeric column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,8 +20,17 @@ pub struct NumericStep {
     pub fill: Option<f64>,
     /// The cut points of the bins: bin `k` holds values `cuts[k-1] <= x < cuts[k]`. `None` without discretization.
     pub cuts: Option<Vec<f64>>,
+    /// The exponent of the Yeo-Johnson transform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<f64>,
     /// The shift that is subtracted and the scale that the difference is divided by.
     pub scale: Option<(f64, f64)>,
+    /// Whether a last feature is one where the value is missing and zero elsewhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub indicator: bool,
+    /// Whether a negative result is set to zero.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nonnegative: bool,
     /// Whether a bin is encoded as its index instead of one-hot.
     #[serde(default)]
     pub as_code: bool,
@@ -22,11 +39,21 @@ pub struct NumericStep {
 impl NumericStep {
     /// The number of features.
     pub fn width(&self) -> usize {
+        self.value_width() + usize::from(self.indicator)
+    }
+
+    /// The number of features of a value, without the missing indicator.
+    pub fn value_width(&self) -> usize {
         self.cuts.as_ref().filter(|_| !self.as_code).map_or(1, |cuts| cuts.len() + 1)
     }
 
-    /// Writes the features of a value; a missing value that is not imputed is NaN in all of them.
+    /// Writes the features of a value; a missing value that is not imputed is NaN in all of them but the indicator.
     pub fn write(&self, x: f64, out: &mut [f64]) {
+        let n = self.value_width();
+        if self.indicator {
+            out[n] = f64::from(u8::from(x.is_nan()));
+        }
+        let out = &mut out[..n];
         let x = if x.is_nan() { self.fill.unwrap_or(x) } else { x };
         match &self.cuts {
             Some(_) if x.is_nan() => out.fill(f64::NAN),
@@ -40,18 +67,26 @@ impl NumericStep {
                 out[cuts.partition_point(|cut| *cut <= x)] = 1.0;
             }
             None => {
-                out[0] = match self.scale {
-                    Some((shift, spread)) => (x - shift) / spread,
-                    None => x,
-                }
+                let x = self.power.map_or(x, |lambda| yeo_johnson(x, lambda));
+                let x = self.scale.map_or(x, |(shift, spread)| (x - shift) / spread);
+                // Written so that NaN stays NaN.
+                out[0] = if self.nonnegative && x < 0.0 { 0.0 } else { x };
             }
         }
     }
 
+    /// The value of its features, up to rounding; `None` if it is discretized.
+    pub fn invert(&self, cells: &[f64]) -> Option<f64> {
+        let x = *cells.first().filter(|_| self.cuts.is_none() && !self.as_code)?;
+        let x = self.scale.map_or(x, |(shift, spread)| x * spread + shift);
+        Some(self.power.map_or(x, |lambda| inverse_yeo_johnson(x, lambda)))
+    }
+
     /// The names of the features.
     pub fn names(&self, column: &str) -> Vec<String> {
+        let indicator = self.indicator.then(|| format!("{column}=(missing)"));
         let Some(cuts) = self.cuts.as_ref().filter(|_| !self.as_code) else {
-            return vec![column.to_owned()];
+            return [column.to_owned()].into_iter().chain(indicator).collect();
         };
         let edge = |k: usize| crate::explain::short(cuts[k]);
         (0..=cuts.len())
@@ -60,6 +95,7 @@ impl NumericStep {
                 k if k == cuts.len() => format!("{column}>={}", edge(k - 1)),
                 k => format!("{column}={}..{}", edge(k - 1), edge(k)),
             })
+            .chain(indicator)
             .collect()
     }
 
@@ -79,6 +115,7 @@ impl NumericStep {
     pub(crate) fn check(&self) -> Result<()> {
         let fits = self.fill.is_none_or(f64::is_finite)
             && self.scale.is_none_or(|(a, b)| a.is_finite() && b.is_finite() && b > 0.0)
+            && self.power.is_none_or(f64::is_finite)
             && self.cuts.iter().all(|c| {
                 !c.is_empty() && c.iter().all(|x| x.is_finite()) && c.is_sorted_by(|a, b| a < b)
             });
@@ -90,12 +127,73 @@ impl NumericStep {
     }
 }
 
+/// The Yeo-Johnson transform of a value.
+fn yeo_johnson(x: f64, lambda: f64) -> f64 {
+    // Of magnitude m: ((m+1)^p - 1) / p, as expm1(p log1p(m)) / p, which is exact for small p too.
+    let branch = |m: f64, p: f64| {
+        let log = m.ln_1p();
+        if p == 0.0 { log } else { (p * log).exp_m1() / p }
+    };
+    if x >= 0.0 { branch(x, lambda) } else { -branch(-x, 2.0 - lambda) }
+}
+
+/// The value of a Yeo-Johnson transform.
+fn inverse_yeo_johnson(y: f64, lambda: f64) -> f64 {
+    let branch =
+        |m: f64, p: f64| if p == 0.0 { m.exp_m1() } else { ((p * m).ln_1p() / p).exp_m1() };
+    if y >= 0.0 { branch(y, lambda) } else { -branch(-y, 2.0 - lambda) }
+}
+
+/// The range of exponents that are searched.
+const POWER_RANGE: (f64, f64) = (-4.0, 6.0);
+/// Steps of the golden section search; each shortens the interval by 0.618.
+const POWER_STEPS: usize = 60;
+
+/// The exponent of the Yeo-Johnson transform of maximum likelihood, by golden section search; the likelihood has a
+/// single maximum.
+fn power_of_maximum_likelihood(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let jacobian: f64 = values.iter().map(|x| x.abs().ln_1p().copysign(*x)).sum();
+    let log_likelihood = |lambda: f64| {
+        let (_, variance) = mean_and_variance(values.iter().map(|x| yeo_johnson(*x, lambda)));
+        if variance > 0.0 && variance.is_finite() {
+            -0.5 * n * variance.ln() + (lambda - 1.0) * jacobian
+        } else {
+            f64::NEG_INFINITY
+        }
+    };
+    let golden = (5f64.sqrt() - 1.0) / 2.0;
+    let (mut low, mut high) = POWER_RANGE;
+    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
+    let (mut at_a, mut at_b) = (log_likelihood(a), log_likelihood(b));
+    for _ in 0..POWER_STEPS {
+        if at_a >= at_b {
+            (high, b, at_b) = (b, a, at_a);
+            a = high - golden * (high - low);
+            at_a = log_likelihood(a);
+        } else {
+            (low, a, at_a) = (a, b, at_b);
+            b = low + golden * (high - low);
+            at_b = log_likelihood(b);
+        }
+    }
+    0.5 * (low + high)
+}
+
+fn mean_and_variance(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let n = values.clone().count().max(1) as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    (mean, values.map(|x| (x - mean).powi(2)).sum::<f64>() / n)
+}
+
 /// The statistics of a numeric column that its step is computed from.
 pub(crate) struct NumericSummary {
     pub mean: f64,
     pub variance: f64,
     pub low: f64,
     pub high: f64,
+    /// Whether some values are missing.
+    pub any_missing: bool,
     /// The sorted values, if the recipe needs them.
     pub sorted: Vec<f64>,
 }
@@ -104,20 +202,70 @@ impl NumericSummary {
     /// The step of a recipe for this column.
     pub fn step(&self, recipe: &Recipe) -> NumericStep {
         let fill = match recipe.impute {
-            Impute::Keep => None,
+            Impute::Auto | Impute::Keep => None,
             Impute::Mean => Some(self.mean),
             Impute::Median => Some(self.quantile(0.5)),
+            Impute::MostFrequent => Some(self.mode()),
             Impute::Constant(x) => Some(x),
         };
-        let scale = match recipe.scale {
-            Scale::Keep => None,
-            Scale::Standard => Some((self.mean, self.variance.sqrt())),
-            Scale::MinMax => Some((self.low, self.high - self.low)),
+        let discretize = match (recipe.discretize, recipe.values) {
+            (Discretize::Keep, NumericValues::Counts) if self.low < 0.0 => DEFAULT_BINS,
+            (Discretize::Keep, NumericValues::Presence) if self.low != 0.0 => DEFAULT_BINS,
+            (discretize, _) => discretize,
+        };
+        let cuts = self.cuts(discretize);
+        // The values of a column that cannot be discretized, because all are equal, carry no information.
+        let power = match recipe.power {
+            Power::YeoJohnson if cuts.is_none() && self.low < self.high => {
+                Some(power_of_maximum_likelihood(&self.sorted))
+            }
+            _ => None,
+        };
+        let scale = match (power, recipe.scale) {
+            (Some(lambda), Scale::Auto | Scale::Keep | Scale::Standard) => {
+                let transformed = self.sorted.iter().map(|x| yeo_johnson(*x, lambda));
+                let (mean, variance) = mean_and_variance(transformed);
+                Some((mean, variance.sqrt()))
+            }
+            (_, Scale::Auto | Scale::Keep) => None,
+            (None, Scale::Standard) => Some((self.mean, self.variance.sqrt())),
+            (_, Scale::MinMax) => {
+                let at = |x| power.map_or(x, |lambda| yeo_johnson(x, lambda));
+                Some((at(self.low), at(self.high) - at(self.low)))
+            }
+            (_, Scale::Robust) => {
+                let at = |p| {
+                    power.map_or_else(|| self.quantile(p), |l| yeo_johnson(self.quantile(p), l))
+                };
+                Some((at(0.5), at(0.75) - at(0.25)))
+            }
         }
         // A constant column is shifted only.
         .map(|(shift, spread)| (shift, if spread > 0.0 { spread } else { 1.0 }));
-        let as_code = recipe.bins_as_codes && recipe.discretize != Discretize::Keep;
-        NumericStep { fill, cuts: self.cuts(recipe.discretize), scale, as_code }
+        let scale = scale.filter(|_| cuts.is_none());
+        NumericStep {
+            fill,
+            cuts,
+            power,
+            scale,
+            indicator: self.any_missing && recipe.missing == MissingIndicator::Indicator,
+            nonnegative: recipe.values != NumericValues::Real,
+            as_code: recipe.bins_as_codes && recipe.discretize != Discretize::Keep,
+        }
+    }
+
+    /// The most frequent value, the smallest of several.
+    fn mode(&self) -> f64 {
+        let (mut mode, mut longest, mut length) = (0.0, 0, 0);
+        let mut last = f64::NAN;
+        for x in &self.sorted {
+            length = if *x == last { length + 1 } else { 1 };
+            last = *x;
+            if length > longest {
+                (mode, longest) = (*x, length);
+            }
+        }
+        mode
     }
 
     fn cuts(&self, discretize: Discretize) -> Option<Vec<f64>> {
@@ -159,6 +307,7 @@ mod tests {
             variance: values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n,
             low: values[0],
             high: values[values.len() - 1],
+            any_missing: false,
             sorted: values,
         }
     }
@@ -221,6 +370,6 @@ mod tests {
     fn unknown_options_are_refused_with_the_allowed_ones() {
         let error = Recipe::default().with("scale=log").unwrap_err().to_string();
 
-        assert!(error.contains("standard or min-max"), "{error}");
+        assert!(error.contains("standard, robust, min-max or none"), "{error}");
     }
 }

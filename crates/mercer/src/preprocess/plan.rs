@@ -1,7 +1,7 @@
 //! Plans the features of a table: the step of every column, and the columns that are dropped.
 
 use super::features::{Features, Reads, Step, is_text};
-use super::{CategoryEncoding, NumericStep};
+use super::{CategoryEncoding, NumericStep, OneHotStep, Recipe};
 use crate::data::{Field, Kind, Schema};
 use crate::error::{Error, Result};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 pub enum DropReason {
     /// All values are missing.
     Empty,
-    /// It is categorical, and the estimator needs numeric features.
+    /// It is categorical, and the recipe drops categorical columns.
     Categorical,
-    /// It is free text, and the estimator does not read text.
+    /// It is free text, and the estimator or the recipe does not use text.
     Text,
     /// The user selected other columns.
     NotSelected,
@@ -45,17 +45,13 @@ impl Features {
         reads: Reads,
     ) -> Result<(Features, Vec<(String, DropReason)>)> {
         let columns = schema.fields.iter().filter(|f| Some(f.name.as_str()) != target);
-        let any_numeric = columns.clone().any(|f| matches!(f.kind, Kind::Numeric | Kind::Boolean));
         let mut features = Features {
-            schema: Schema::default(),
-            steps: Vec::new(),
             target: target.map(str::to_owned),
-            weights: None,
-            map: None,
+            ..Features::of_schema(Schema::default())
         };
         let mut dropped = Vec::new();
         for field in columns {
-            match step_of(field, categories, reads, any_numeric) {
+            match step_of(field, categories, reads) {
                 Ok(step) => {
                     features.schema.fields.push(field.clone());
                     features.steps.push(step);
@@ -90,21 +86,21 @@ fn step_of(
     field: &Field,
     categories: CategoryEncoding,
     reads: Reads,
-    any_numeric: bool,
 ) -> std::result::Result<Step, DropReason> {
-    let codes =
-        matches!(reads, Reads::Categorical | Reads::Mixed) && categories == CategoryEncoding::Auto;
-    let text = matches!(reads, Reads::Counts | Reads::Mixed | Reads::NumericAndText)
+    let reads_codes =
+        matches!(reads, Reads::Categorical | Reads::CategoricalAndText | Reads::Mixed);
+    let codes = reads_codes && categories == CategoryEncoding::Auto;
+    let text = !matches!(reads, Reads::Numeric | Reads::Categorical)
         && categories != CategoryEncoding::Drop;
-    let one_hot = categories == CategoryEncoding::OneHot
-        || (categories == CategoryEncoding::Auto && !any_numeric);
     match field.kind {
         Kind::Boolean if codes => Ok(Step::Code),
         Kind::Numeric | Kind::Boolean => Ok(Step::Numeric(NumericStep::default())),
         Kind::Categorical if field.levels.is_empty() => Err(DropReason::Empty),
         Kind::Categorical if codes => Ok(Step::Code),
-        Kind::Categorical if one_hot => Ok(Step::OneHot),
-        Kind::Categorical => Err(DropReason::Categorical),
+        Kind::Categorical if categories == CategoryEncoding::Drop => Err(DropReason::Categorical),
+        Kind::Categorical => {
+            Ok(Step::OneHot(OneHotStep::planned(&Recipe { categories, ..Recipe::default() })))
+        }
         Kind::Text if text => Ok(Step::Text(Arc::default())),
         Kind::Text => Err(DropReason::Text),
         Kind::Sparse => Ok(Step::Sparse),

@@ -21,6 +21,8 @@ pub struct TextRecipe {
     pub selection: Selection,
     /// The weighting of term counts.
     pub weighting: Weighting,
+    /// Whether the weighting is not set by the user.
+    pub default_weighting: bool,
     /// The number of hashed features; `None` uses a vocabulary.
     pub hash: Option<usize>,
     /// The sign of hashed counts; `None` for positive counts.
@@ -33,6 +35,7 @@ impl Default for TextRecipe {
             analyzer: Analyzer::default(),
             selection: Selection { max_features: Some(MAX_TERMS), ..Selection::default() },
             weighting: Weighting::default(),
+            default_weighting: true,
             hash: None,
             hash_sign: None,
         }
@@ -80,6 +83,7 @@ impl Default for KnownTerms {
 impl TextRecipe {
     /// Sets an option by its name; `None` if it is not an option of text columns.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Option<Result<()>> {
+        self.default_weighting &= !matches!(name, "text" | "tf" | "idf" | "norm");
         Some(match name {
             "text" => choose(name, value, &WEIGHTINGS).map(|w| self.weighting = w),
             "tf" => choose(name, value, &TFS).map(|tf| self.weighting.tf = tf),
@@ -124,6 +128,15 @@ impl TextRecipe {
         };
         let (analyzer, weighting) = (self.analyzer.clone(), self.weighting);
         Ok(TextStep { analyzer, terms, weighting, idf: Cached::default() })
+    }
+
+    /// The same recipe with another default weighting.
+    #[must_use]
+    pub fn weighted_by_default(mut self, weighting: Weighting) -> TextRecipe {
+        if self.default_weighting {
+            self.weighting = weighting;
+        }
+        self
     }
 
     /// Whether counts may be negative.

@@ -84,6 +84,8 @@ pub enum Norm {
 }
 
 impl Weighting {
+    /// One for every term that is present.
+    pub const BINARY: Weighting = Weighting { tf: Tf::Binary, idf: Idf::None, norm: Norm::None };
     /// The default of scikit-learn: counts times smooth IDF, rows of Euclidean norm one.
     pub const TF_IDF: Weighting = Weighting { tf: Tf::Count, idf: Idf::Smooth, norm: Norm::L2 };
     /// The lecture's definition: relative frequencies times self-information.

@@ -5,18 +5,18 @@
 
 use super::SupervisedTask;
 use crate::bayes::{GaussianNb, MixedNb, MultinomialNb};
-use crate::catalog::{Card, Estimator};
+use crate::catalog::{Capability, Card, Estimator, Input};
 use crate::data::{ColumnProfile, Kind, Profile};
 use crate::error::{Error, Result};
 use crate::linear::{AlphaFrom, LinearRegression, LogisticRegression, Ridge};
-use crate::preprocess::{Reads, Recipe, TextRecipe};
+use crate::preprocess::{
+    CategoryEncoding, Impute, MissingIndicator, NumericValues, Reads, Recipe, Scale, TargetScale,
+    TextRecipe,
+};
+use crate::text::Weighting;
 
 /// Ordinary least squares needs at least this many rows per column; ridge regression is chosen below it.
 const MIN_ROWS_PER_COLUMN: u64 = 3;
-/// The size of the vocabulary for estimators that store the cross product of every pair of columns, unless the
-/// user sets another.
-const MAX_TERMS_OF_CROSS_PRODUCTS: usize = 1000;
-
 /// An estimator and why it was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
@@ -120,8 +120,16 @@ fn choose_classifier(profile: &Profile, target: &str, text: &[String]) -> Choice
     choice
 }
 
-/// The recipe for an estimator: numeric columns become categories for estimators that read categories, and the
-/// vocabulary is limited for those that store cross products of columns.
+/// The recipe for an estimator: options that the user leaves open (`Auto`) are decided by what its card says that it
+/// needs.
+///
+/// - Missing numeric values are replaced by the median, with an indicator feature, unless the estimator takes them.
+/// - Categorical columns are one-hot encoded, unless the estimator reads category codes.
+/// - Numeric columns are standardized if the model depends on their scale, and the regression target if parameters
+///   depend on its scale. Indicators, terms and sparse features are never centered, so that zeros stay zeros.
+/// - Numeric columns are discretized where an estimator reads codes, or counts and the values are negative.
+/// - Terms of texts are weighted by tf-idf, or counted for naive Bayes; the vocabulary is limited for estimators whose
+///   cost grows with more than the number of terms.
 ///
 /// # Errors
 /// [`Error::Parameter`] if the estimator cannot use what the recipe makes.
@@ -142,21 +150,80 @@ pub fn recipe_for(estimator: &Estimator, recipe: Recipe) -> Result<Recipe> {
         check_feature_map(card)?;
     }
     let mut recipe = match card.reads() {
-        Reads::Categorical => recipe.for_codes(),
+        Reads::Categorical | Reads::CategoricalAndText => recipe.for_codes(),
         Reads::Mixed => recipe.for_mixed(),
         _ => recipe,
     };
-    let stores_cross_products = matches!(
-        estimator,
-        Estimator::LinearRegression(_) | Estimator::Ridge(_) | Estimator::RidgeCv(_)
-    );
-    if stores_cross_products
+    // Kernel maps need finite values.
+    let takes_missing = card.accepts(Input::MissingValues) && recipe.map.is_none();
+    if recipe.impute == Impute::Auto {
+        recipe.impute = if takes_missing { Impute::Keep } else { Impute::Median };
+    }
+    if recipe.missing == MissingIndicator::Auto {
+        let indicated = recipe.imputes() && !takes_missing;
+        recipe.missing =
+            if indicated { MissingIndicator::Indicator } else { MissingIndicator::Keep };
+    }
+    if recipe.categories == CategoryEncoding::Auto
+        && matches!(card.reads(), Reads::Numeric | Reads::NumericAndText | Reads::Counts)
+    {
+        recipe.categories = CategoryEncoding::OneHot;
+    }
+    recipe.values = match card {
+        _ if recipe.map.is_some() => NumericValues::Real,
+        card if card.accepts(Input::Counts) => NumericValues::Counts,
+        card if card.accepts(Input::Binary) => NumericValues::Presence,
+        card if card.accepts(Input::Nonnegative) => NumericValues::Nonnegative,
+        _ => NumericValues::Real,
+    };
+    if recipe.scale == Scale::Auto {
+        recipe.scale = match card {
+            card if card.accepts(Input::Nonnegative) => Scale::MinMax,
+            card if card.can(Capability::ScaleDependent) => Scale::Standard,
+            _ => Scale::Keep,
+        };
+    }
+    if recipe.target == TargetScale::Auto {
+        recipe.target = match card.can(Capability::TargetScaleDependent) {
+            true => TargetScale::Standard,
+            false => TargetScale::Keep,
+        };
+    }
+    recipe.text = recipe.text.weighted_by_default(match card.reads() {
+        Reads::Numeric | Reads::NumericAndText => Weighting::TF_IDF,
+        Reads::Categorical | Reads::CategoricalAndText => Weighting::BINARY,
+        Reads::Counts | Reads::Mixed => Weighting::default(),
+    });
+    recipe.dense_text = matches!(card.reads(), Reads::Categorical);
+    if let Some(max_terms) = max_terms(estimator)
         && recipe.text.hash.is_none()
         && recipe.text.selection == TextRecipe::default().selection
     {
-        recipe.text.selection.max_features = Some(MAX_TERMS_OF_CROSS_PRODUCTS);
+        recipe.text.selection.max_features = Some(max_terms);
     }
     Ok(recipe)
+}
+
+/// The size of the vocabulary for estimators whose cost grows with more than the number of terms, unless the user sets
+/// another.
+fn max_terms(estimator: &Estimator) -> Option<usize> {
+    match estimator {
+        // They store the cross product of every pair of columns,
+        Estimator::LinearRegression(_)
+        | Estimator::Ridge(_)
+        | Estimator::RidgeCv(_)
+        | Estimator::LinearDiscriminantAnalysis(_) => Some(1000),
+        // once per class,
+        Estimator::QuadraticDiscriminantAnalysis(_)
+        | Estimator::RegularizedDiscriminantAnalysis(_) => Some(200),
+        // or return it.
+        Estimator::PolynomialFeatures(_) => Some(100),
+        // The first layer has a weight for every pair of a term and a unit.
+        Estimator::MlpClassifier(_) | Estimator::MlpRegressor(_) => Some(5000),
+        // Dense columns, and for network learning a table for every pair of them.
+        Estimator::CategoricalNb(_) | Estimator::TanNb(_) | Estimator::BayesNetwork(_) => Some(50),
+        _ => None,
+    }
 }
 
 /// Refuses a kernel map before an estimator that does not read real-valued features.

@@ -1,7 +1,7 @@
 //! Selects the columns that an estimator learns from.
 
-use crate::catalog::{Card, Input};
-use crate::data::{Field, Kind, Schema};
+use crate::catalog::Card;
+use crate::data::{Field, Schema};
 use crate::error::{Error, Result};
 use crate::preprocess::{CategoryEncoding, DropReason, Features, Reads};
 
@@ -12,8 +12,6 @@ pub struct ColumnSelection<'a> {
     pub ignore: &'a [String],
     /// If not empty, the only columns to use.
     pub only: &'a [String],
-    /// Columns that the user declared to be text.
-    pub text: &'a [String],
 }
 
 /// The planned features and the columns that they leave out.
@@ -54,13 +52,11 @@ impl ColumnSelection<'_> {
             let used = |f: &Field| is_target(&f.name) || self.only.contains(&f.name);
             dropped.extend(split_off(&mut schema, used, DropReason::NotSelected));
         }
-        let mut reads = card.reads();
-        let text_requested = |f: &Field| self.text.contains(&f.name);
-        if card.accepts(Input::TextOnRequest) && schema.fields.iter().any(text_requested) {
-            reads = Reads::NumericAndText;
-            let used = |f: &Field| f.kind != Kind::Text || text_requested(f) || is_target(&f.name);
-            dropped.extend(split_off(&mut schema, used, DropReason::Text));
-        }
+        let reads = match card.reads() {
+            Reads::Numeric => Reads::NumericAndText,
+            Reads::Categorical => Reads::CategoricalAndText,
+            reads => reads,
+        };
         let (features, more) = Features::plan_for(&schema, target, categories, reads)?;
         dropped.extend(more);
         Ok(SelectedColumns { features, dropped })

@@ -3,17 +3,22 @@
 use super::cross_validate::{HeldOutScores, score_batch};
 use super::folds::{AssignedRows, Labels};
 use super::training::{Outcome, Training};
-use crate::catalog::{AnyModel, Capability};
-use crate::data::Stream;
+use crate::catalog::Capability;
+use crate::data::{SelectedRows, Stream, Table};
 use crate::error::{Error, Result};
 use crate::evaluate::Folds;
-use crate::model::{Fitted, Monitor};
-use crate::preprocess::Encoded;
+use crate::model::Monitor;
+use crate::preprocess::{Encoded, Step};
+use mercer_num::Matrix;
 use mercer_num::parallel::Layout;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Bytes of encoded rows that an online learner holds in memory; above it trains out of core.
 const MAX_ONLINE_BYTES: u64 = 128 << 20;
+
+/// Rows that are read together.
+const ROWS_PER_TABLE: usize = 4096;
 
 /// The rows of a stream, if they fit in memory.
 enum Read {
@@ -34,13 +39,16 @@ impl Training<'_> {
             Read::InMemory(rows) => rows,
             Read::TooLarge => return self.train_out_of_core(stream, start, monitor),
         };
-        let fitted = self.estimator.fit(&self.dataset(&rows)?, monitor)?;
+        let (fitted, scaling) = self.fit_rows(&rows, monitor)?;
         let scores = if self.n_folds > 1 && fitted.certificate.stopped().is_none() {
-            self.cross_validate(rows, &monitor.planned())?
+            let refitted = self.read_refitted(stream, monitor)?;
+            self.cross_validate(rows, refitted.as_ref(), &monitor.planned())?
         } else {
             None
         };
-        Ok(self.outcome(fitted, None, scores))
+        let mut outcome = self.outcome(fitted, None, scores);
+        outcome.trained.features.target_scale = scaling.map(|s| (s.mean, s.deviation));
+        Ok(outcome)
     }
 
     fn read_all<S: Stream>(
@@ -83,31 +91,84 @@ impl Training<'_> {
         Ok(Read::InMemory(Encoded::join(parts).ok_or(Error::NoRows)?))
     }
 
-    /// Scores each fold by a model fitted to the others; `None` if the time is up.
+    /// The columns whose steps are fitted again without each fold; `None` if there are none.
+    ///
+    /// Means, medians, ranges and frequent levels of all rows would let held-out rows influence their own encoding.
+    /// Vocabularies, document frequencies and kernel maps, and all steps of estimators that are fitted by statistics or
+    /// out of core, are those of all rows nevertheless: they do not depend on the target, so that they cannot leak it,
+    /// and fitting them again would take a pass over the stream per fold.
+    fn read_refitted<S: Stream>(
+        &self,
+        stream: &S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Option<Table>, S::Error> {
+        let columns = self.features.without_text();
+        let fitted = |step: &Step| match step {
+            Step::Numeric(_) => self.recipe.needs_numeric_fit(),
+            Step::OneHot(step) => self.recipe.groups_levels() && step.own.is_some(),
+            _ => false,
+        };
+        if self.features.map.is_some() || !columns.steps.iter().any(fitted) {
+            return Ok(None);
+        }
+        let mut rows: Option<Table> = None;
+        stream.stream(&columns.weighted_schema(), ROWS_PER_TABLE, &mut |tables| {
+            for table in tables {
+                match &mut rows {
+                    Some(rows) => rows.append(table)?,
+                    None => rows = Some(table),
+                }
+            }
+            let n_rows = rows.as_ref().map_or(0, Table::n_rows);
+            let n_bytes = 8 * n_rows * columns.schema.fields.len();
+            monitor.reserve("holding the columns for cross-validation", n_bytes as u64)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(rows)
+    }
+
+    /// Scores each fold by a model fitted to the others; `None` if the time is up. The steps of the columns in
+    /// `refitted` are fitted to the other folds too.
     fn cross_validate(
         &self,
         rows: Encoded,
+        refitted: Option<&Table>,
         monitor: &Monitor<'_>,
     ) -> Result<Option<HeldOutScores>> {
         let mut folds = Folds::new(self.n_folds, self.task.n_classes(), self.seed);
         let batch = self.assign_folds(&mut folds, rows, Labels::All);
-        let models: Vec<_> =
-            (0..batch.folds.len()).map(|fold| self.fit_without(&batch, fold, monitor)).collect();
         let classes = self.task.classes();
         let mut scores = HeldOutScores::new(&classes);
-        scores.merge(score_batch((&batch, 0), &models, &classes, 1)?);
+        for (fold, held_out) in batch.folds.iter().enumerate() {
+            let others = batch.labeled(Some(fold));
+            let encoded = match refitted {
+                Some(columns) => Some(self.encode_without(&batch.rows, columns, &others)?),
+                None => None,
+            };
+            let rows = encoded.as_ref().unwrap_or(&batch.rows);
+            // A fold without a model, because the rows are too few or the fit was stopped early, is not scored.
+            let fitted = self.fit_rows(&rows.select(&others), monitor).ok();
+            let fitted = fitted.map(|(fitted, _)| fitted);
+            let fitted = fitted.filter(|fitted| fitted.certificate.stopped().is_none());
+            let all = (0..held_out.len()).collect();
+            let rows = rows.select(held_out);
+            let held_out = AssignedRows { rows, folds: vec![all], unlabeled: Vec::new() };
+            scores.merge(score_batch((&held_out, 0), &[fitted], &classes, 1)?);
+        }
         Ok(monitor.stop().is_none().then_some(scores))
     }
 
-    /// The model of all folds but one; `None` where the rows are too few or the fit was stopped early.
-    fn fit_without(
-        &self,
-        batch: &AssignedRows,
-        fold: usize,
-        monitor: &Monitor<'_>,
-    ) -> Option<Fitted<AnyModel>> {
-        let others = batch.rows.select(&batch.labeled(Some(fold)));
-        let fitted = self.estimator.fit(&self.dataset(&others).ok()?, monitor).ok()?;
-        fitted.certificate.stopped().is_none().then_some(fitted)
+    /// All rows, encoded by steps that are fitted to some of them.
+    fn encode_without(&self, rows: &Encoded, columns: &Table, fitted: &[usize]) -> Result<Encoded> {
+        let planned = self.features.without_text();
+        let n_replaced = planned.n_encoded();
+        let stream = SelectedRows { table: columns, rows: fitted };
+        let refitted = planned.fit(&self.recipe, &stream, &Monitor::quiet())?;
+        let mut first = Matrix::zeros((columns.n_rows(), refitted.n_encoded()));
+        refitted.encode_into(columns, &mut first.view_mut())?;
+        let n = refitted.steps.len();
+        let mut features = self.features.clone();
+        features.steps[..n].clone_from_slice(&refitted.steps);
+        Ok(rows.with_first_features(&first, n_replaced, features.descriptions()))
     }
 }

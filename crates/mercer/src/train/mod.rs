@@ -15,6 +15,7 @@ mod out_of_core;
 pub mod select;
 mod semi_supervised;
 mod statistics;
+mod target_scale;
 mod task;
 mod trained;
 mod training;

@@ -9,6 +9,7 @@
 
 use super::Task;
 use super::folds::{AssignedRows, Labels};
+use super::target_scale::{TargetScaling, TargetSums};
 use super::training::{Outcome, Training};
 use crate::catalog::AnyModel;
 use crate::data::{Dataset, Stream};
@@ -86,6 +87,7 @@ impl Training<'_> {
         let weights =
             8 * VALUES_PER_WEIGHT * (shape.n_columns * n_weight_vectors * n_learners) as u64;
         monitor.reserve("storing weights", weights)?;
+        let scaling = self.read_target_scaling(stream, monitor)?;
         let mut learners = Vec::with_capacity(n_learners);
         for _ in 0..n_learners {
             learners
@@ -100,7 +102,11 @@ impl Training<'_> {
                 &mut stopped,
                 |part, first| {
                     order.observe(&part.rows.codes);
-                    let data = self.dataset(&part.rows)?;
+                    let targets = scaling.map(|scaling| scaling.standardized(&part.rows.targets));
+                    let data = match &targets {
+                        Some(targets) => part.rows.regression_dataset_of(targets)?,
+                        None => self.dataset(&part.rows)?,
+                    };
                     learners.par_iter_mut().enumerate().for_each(|(k, learner)| {
                         learner.take(&data, &part.labeled(k.checked_sub(1)), monitor);
                     });
@@ -116,19 +122,44 @@ impl Training<'_> {
         }
         let mut learners = learners.into_iter();
         let Some(all) = learners.next() else { return Err(Error::NoRows.into()) };
-        let mut fitted = all.finish(stopped)?;
+        let in_units = |fitted| match scaling {
+            Some(scaling) => scaling.undo(fitted),
+            None => fitted,
+        };
+        let mut fitted = in_units(all.finish(stopped)?);
         fitted.certificate.seconds = start.elapsed().as_secs_f64();
         if order.is_sorted() {
             fitted.certificate = fitted.certificate.note(SORTED_BY_CLASS);
         }
         let scores = if stopped.is_none() && self.n_folds > 1 {
             // A fold without a model (too few rows) is not scored.
-            let models: Vec<_> = learners.map(|learner| learner.finish(None).ok()).collect();
+            let models: Vec<_> =
+                learners.map(|learner| learner.finish(None).ok().map(in_units)).collect();
             self.score_held_out(&models, stream, Labels::All, monitor, fitted.certificate.rows)?
         } else {
             None
         };
-        Ok(self.outcome(fitted, None, scores))
+        let mut outcome = self.outcome(fitted, None, scores);
+        outcome.trained.features.target_scale = scaling.map(|s| (s.mean, s.deviation));
+        Ok(outcome)
+    }
+
+    /// The scaling of the target in one pass, if the recipe asks for it. It is that of all rows for every fold: a
+    /// shift and a factor of the target do not tell the targets of held-out rows.
+    fn read_target_scaling<S: Stream>(
+        &self,
+        stream: &S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Option<TargetScaling>, S::Error> {
+        if !self.standardizes_target() {
+            return Ok(None);
+        }
+        let (mut sums, mut stopped) = (TargetSums::default(), None);
+        self.each_part(stream, (Labels::All, ROWS_PER_PART), monitor, &mut stopped, |part, _| {
+            sums.observe(&part.rows.targets, &part.rows.weights);
+            Ok(())
+        })?;
+        Ok(sums.scaling().map(|scaling| self.undoable(scaling)))
     }
 
     /// Reads the stream once, in parts of `max_rows` rows, or fewer if they are long.

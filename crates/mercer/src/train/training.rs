@@ -10,7 +10,7 @@ use crate::data::{Dataset, Stream};
 use crate::error::Result;
 use crate::evaluate::{Evaluation, RegressionEvaluation};
 use crate::model::{Fitted, Monitor};
-use crate::preprocess::{Encoded, Features};
+use crate::preprocess::{Encoded, Features, Recipe};
 use std::time::Instant;
 
 /// The estimator, features and options of a training run.
@@ -28,6 +28,9 @@ pub struct Training<'a> {
     pub n_folds: usize,
     /// The seed of the random assignment of rows to folds.
     pub seed: u64,
+    /// The recipe that the features were fitted by, so that they can be fitted again without each fold;
+    /// `Recipe::default()` leaves the features of all folds as they are.
+    pub recipe: Recipe,
 }
 
 /// The result of a training run.

@@ -188,7 +188,7 @@ impl Race<'_> {
 
     /// Compares the candidates that are left on some rows; tells whether the budget ended it.
     fn round(&self, entries: &mut [Entry], rows: &[usize], n_folds: usize, last: bool) -> bool {
-        let table = self.table.select_rows(rows);
+        let Ok(table) = self.table.rows_at(rows) else { return false };
         let codes: Vec<u32> = rows.iter().map(|i| self.codes[*i]).collect();
         let seed = self.options.seed;
         let folds = Folds::new(n_folds, self.task.n_classes().max(1), seed).split(&codes);

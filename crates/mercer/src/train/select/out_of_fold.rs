@@ -2,12 +2,12 @@
 
 use super::candidate::Candidate;
 use crate::catalog::AnyModel;
-use crate::data::Table;
+use crate::data::{SelectedRows, Table};
 use crate::error::{Error, Result};
 use crate::evaluate::Predictions;
 use crate::model::{Fitted, Monitor};
 use crate::preprocess::{Encoded, Encoder, Features, Recipe};
-use crate::train::Task;
+use crate::train::{Task, Training};
 use mercer_num::{Matrix, Rows};
 use std::time::Instant;
 
@@ -16,6 +16,7 @@ pub(super) struct FoldRows {
     train: Encoded,
     test: Encoded,
     features: Features,
+    recipe: Recipe,
     /// The indices of the test rows in the table.
     rows: Vec<usize>,
 }
@@ -29,8 +30,8 @@ impl FoldRows {
         task: Task<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<FoldRows> {
-        let train_table = table.select_rows(train);
-        let features = planned.clone().fit(recipe, &train_table, &monitor.silent())?;
+        let fitted_to = SelectedRows { table, rows: train };
+        let features = planned.clone().fit(recipe, &fitted_to, &monitor.silent())?;
         let encode = |part: &Table| {
             let encoder = Encoder::new(&features);
             match task {
@@ -39,9 +40,15 @@ impl FoldRows {
                 Task::Unsupervised => Err(Error::NoFeatures),
             }
         };
-        let train = encode(&train_table)?;
-        let test_rows = encode(&table.select_rows(test))?;
-        Ok(FoldRows { train, test: test_rows, rows: test.to_vec(), features })
+        let train = encode(&table.rows_at(train)?)?;
+        let held_out = encode(&table.rows_at(test)?)?;
+        Ok(FoldRows {
+            train,
+            test: held_out,
+            rows: test.to_vec(),
+            features,
+            recipe: recipe.clone(),
+        })
     }
 
     /// The sum of the variances of the encoded columns, by which kernel widths are chosen.
@@ -57,11 +64,16 @@ impl FoldRows {
         monitor: &Monitor<'_>,
     ) -> Result<FoldPredictions> {
         let start = Instant::now();
-        let data = match task {
-            Task::Classification(classes) => self.train.dataset(classes)?,
-            _ => self.train.regression_dataset()?,
+        let training = Training {
+            estimator: candidate.estimator.clone(),
+            features: self.features.clone(),
+            task,
+            n_rows: None,
+            n_folds: 0,
+            seed: 0,
+            recipe: self.recipe.clone(),
         };
-        let fitted = candidate.estimator.fit(&data, &monitor.silent())?;
+        let (fitted, _) = training.fit_rows(&self.train, &monitor.silent())?;
         if fitted.certificate.stopped().is_some() {
             return Err(Error::Stopped);
         }
@@ -95,7 +107,6 @@ impl FoldRows {
             });
         }
         let predicted = model.regressor().ok_or_else(unable)?.predict(&rows)?;
-        let _ = &self.features;
         Ok(Predictions::Regression { truth: self.test.targets.clone(), predicted })
     }
 }

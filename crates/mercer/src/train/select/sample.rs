@@ -59,7 +59,7 @@ impl Sample {
                 let part = match is_partial {
                     true => {
                         let keep = (0..part.n_rows()).filter(|_| random.uniform() < probability);
-                        part.select_rows(&keep.collect::<Vec<_>>())
+                        part.rows_at(&keep.collect::<Vec<_>>())?
                     }
                     false => part,
                 };
