@@ -149,10 +149,12 @@ pub struct SemiSupervised {
 
 /// Compare estimators by cross-validation on the same folds.
 ///
+/// Without `--models`, the candidates of `mercer train` are compared, and the leaderboard is printed.
 /// With one numeric column the plot shows the posterior probabilities, with two the decision boundaries.
 #[derive(Group)]
 #[command(after_help = "\
 Examples:
+  mercer compare iris.csv --target species
   mercer compare iris.csv --target species --models lda,logistic,perceptron
   mercer compare iris.csv --target species --use petal_length --models lda,logistic --plot sigmoids.svg
   mercer compare iris.csv --target species --models lda,logistic --set logistic.C=10")]
@@ -163,9 +165,18 @@ pub struct Compare {
     /// Target column
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,
-    /// Estimators, separated by commas; see `mercer models`
-    #[arg(long, required = true, value_delimiter = ',', value_name = "ID,ID")]
+    /// Estimators, separated by commas; see `mercer models` [default: the portfolio of `mercer train`]
+    #[arg(long, value_delimiter = ',', value_name = "ID,ID")]
     pub models: Vec<String>,
+    /// Without --models: what to learn [default: inferred from the target]
+    #[arg(long, value_parser = parse::task, value_name = "classification|regression", conflicts_with = "models")]
+    pub task: Option<SupervisedTask>,
+    /// Without --models: metric to compare by, as in `mercer train`
+    #[arg(long, value_name = "METRIC", conflicts_with = "models")]
+    pub metric: Option<String>,
+    /// Without --models: time for the comparison [default: 60s]
+    #[arg(long, value_parser = parse::duration, value_name = "TIME", conflicts_with = "models")]
+    pub budget: Option<Duration>,
     /// Parameter of one of the estimators (may repeat)
     #[arg(long = "set", value_parser = parse::key_value, value_name = "ID.KEY=VALUE")]
     pub settings: Vec<(String, String)>,
@@ -188,7 +199,7 @@ pub struct Compare {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Plot the models fitted to all rows, as .svg, .png or .html
-    #[arg(long, short = 'o', visible_alias = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, short = 'o', visible_alias = "out", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "models")]
     pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,

@@ -2,6 +2,7 @@
 //! probabilities or decision boundaries.
 
 use super::columns::{check_weights, left_out, plan};
+use super::select;
 use super::train::{recipe, target_column, target_failure};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
@@ -14,11 +15,37 @@ use mercer::data::{Classes, Kind, Profile, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
 use mercer::train::{
-    ColumnSelection, Task, Trained, Training, check_regression_target, classes_of_target, train,
+    ColumnSelection, SupervisedTask, Task, Trained, Training, check_regression_target,
+    classes_of_target, train,
 };
 use mercer_io::Source;
 use serde::Serialize;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
+
+/// Compares the candidates of the portfolio and prints the leaderboard.
+fn compare_portfolio(args: &Compare, session: &Session) -> Result<()> {
+    let source = input::open(&args.data, &args.reading, args.target.as_deref(), session)?;
+    let profile = input::profile(&source, session)?;
+    let target = target_column(args.target.as_deref(), &source, &profile)?;
+    check_weights(args.weights.as_deref(), Some(&target.name), &profile)?;
+    let task = args.task.unwrap_or_else(|| SupervisedTask::infer(target));
+    session.message(&format!("task: {task} ({})", task.reason(target)));
+    let classes = match task {
+        SupervisedTask::Regression => {
+            check_regression_target(target, "the portfolio").map(|()| Classes::default())
+        }
+        SupervisedTask::Classification => classes_of_target(target, false),
+    }
+    .map_err(|e| target_failure(e, &source))?;
+    let rows = (&source, &profile);
+    let board = select::leaderboard(&args.into(), rows, target, (task, &classes), session)?;
+    if session.json {
+        return session.print_json(&board);
+    }
+    writeln!(io::stdout(), "{}", terminal::leaderboard(&board))?;
+    Ok(())
+}
 
 /// Rows of a plot.
 const MAX_POINTS: usize = 5000;
@@ -35,6 +62,9 @@ pub struct Compared {
 
 pub fn run(args: Compare, session: &Session) -> Result<()> {
     args.plot.as_deref().map_or(Ok(()), |path| session.check_output(path))?;
+    if args.models.is_empty() {
+        return compare_portfolio(&args, session);
+    }
     let estimators = estimators(&args)?;
     let regression = estimators[0].card().can(Capability::Regressor);
     let source = input::open(&args.data, &args.reading, args.target.as_deref(), session)?;

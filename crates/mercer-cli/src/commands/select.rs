@@ -1,7 +1,7 @@
 //! The model selection of `mercer train` and `mercer compare`: candidates, rounds and the winner.
 
 use super::columns;
-use crate::args::Train;
+use crate::args::{Compare, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
@@ -32,10 +32,53 @@ pub(super) fn is_requested(args: &Train, like: Option<&Trained>) -> bool {
     !named && !for_one && args.folds > 1 && args.budget != Some(Duration::ZERO)
 }
 
+/// The options of a comparison that commands share.
+pub(super) struct Comparison<'a> {
+    pub metric: Option<&'a str>,
+    pub budget: Option<Duration>,
+    pub folds: u16,
+    pub seed: u64,
+    pub ignore: &'a [String],
+    /// The only columns to use, if not empty.
+    pub only: &'a [String],
+    pub weights: Option<&'a str>,
+    pub steps: &'a [String],
+}
+
+impl<'a> From<&'a Train> for Comparison<'a> {
+    fn from(args: &'a Train) -> Self {
+        Comparison {
+            metric: args.metric.as_deref(),
+            budget: args.budget,
+            folds: args.folds,
+            seed: args.seed,
+            ignore: &args.ignore,
+            only: &args.texts,
+            weights: args.weights.as_deref(),
+            steps: &args.prepare,
+        }
+    }
+}
+
+impl<'a> From<&'a Compare> for Comparison<'a> {
+    fn from(args: &'a Compare) -> Self {
+        Comparison {
+            metric: args.metric.as_deref(),
+            budget: args.budget,
+            folds: args.folds,
+            seed: args.seed,
+            ignore: &args.ignore,
+            only: &args.used,
+            weights: args.weights.as_deref(),
+            steps: &args.prepare,
+        }
+    }
+}
+
 /// The metric that the user names, or that of the task.
-fn metric(args: &Train, task: SupervisedTask) -> Result<Metric> {
+fn metric(name: Option<&str>, task: SupervisedTask) -> Result<Metric> {
     let classes = task == SupervisedTask::Classification;
-    let Some(name) = &args.metric else {
+    let Some(name) = name else {
         return Ok(if classes { Metric::Accuracy } else { Metric::RSquared });
     };
     let metric = Metric::parse(name)?;
@@ -52,21 +95,21 @@ fn metric(args: &Train, task: SupervisedTask) -> Result<Metric> {
 
 /// Compares the portfolio of candidates and returns the leaderboard.
 pub(super) fn leaderboard(
-    args: &Train,
+    asked: &Comparison<'_>,
     (source, profile): (&Source, &Profile),
     target: &ColumnProfile,
     (task, classes): (SupervisedTask, &Classes),
     session: &Session,
 ) -> Result<Leaderboard> {
-    let metric = metric(args, task)?;
+    let metric = metric(asked.metric, task)?;
     let task = match task {
         SupervisedTask::Classification => Task::Classification(classes),
         SupervisedTask::Regression => Task::Regression,
     };
-    let ignore = columns::left_out(&args.ignore, args.weights.as_deref());
-    let selection = ColumnSelection { ignore: &ignore, only: &args.texts };
+    let ignore = columns::left_out(asked.ignore, asked.weights);
+    let selection = ColumnSelection { ignore: &ignore, only: asked.only };
     let candidates = portfolio(profile, &target.name, task, selection)?;
-    let n_folds = usize::from(args.folds);
+    let n_folds = usize::from(asked.folds);
     let options = SelectionOptions {
         metric,
         n_folds: if profile.n_rows > MAX_ROWS_OF_MANY_FOLDS {
@@ -74,11 +117,11 @@ pub(super) fn leaderboard(
         } else {
             n_folds
         },
-        seed: args.seed,
-        budget: Some(args.budget.unwrap_or(DEFAULT_BUDGET)),
+        seed: asked.seed,
+        budget: Some(asked.budget.unwrap_or(DEFAULT_BUDGET)),
         columns: selection,
-        weights: args.weights.as_deref(),
-        steps: &args.prepare,
+        weights: asked.weights,
+        steps: asked.steps,
     };
     let bar = session.bar("selecting");
     let monitor = session.monitor(&bar);

@@ -46,7 +46,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let board = if select::is_requested(&args, like.as_ref()) {
         let classes = target_classes(&args, target, (task, "the portfolio"), &source, None)?;
         let rows = (&source, &profile);
-        Some(select::leaderboard(&args, rows, target, (task, &classes), session)?)
+        Some(select::leaderboard(&(&args).into(), rows, target, (task, &classes), session)?)
     } else {
         None
     };

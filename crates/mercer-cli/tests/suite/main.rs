@@ -14,6 +14,7 @@ mod naive_bayes;
 mod networks;
 mod neural;
 mod plot;
+mod select;
 mod shell;
 mod support_vectors;
 mod tables;
