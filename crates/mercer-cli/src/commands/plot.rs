@@ -50,6 +50,9 @@ pub fn run(args: Plot, session: &Session) -> Result<()> {
     Ok(())
 }
 
+/// Classes of a plot in a report at most.
+const MAX_REPORT_CLASSES: usize = 20;
+
 /// The plot of a support vector machine for the report; `None` for other models.
 pub(super) fn report_kind(model: &Trained) -> Option<PlotKind> {
     let classifier = model.fitted.model.as_model().classifier();
@@ -58,6 +61,8 @@ pub(super) fn report_kind(model: &Trained) -> Option<PlotKind> {
     match model.fitted.model {
         AnyModel::Svr(_) | AnyModel::NuSvr(_) | AnyModel::LinearSvr(_) => Some(PlotKind::Tube),
         _ if classifier.is_none() || !decision::is_svm(model) => None,
+        // Nobody tells so many regions apart, and one outline per class takes longer than the fit.
+        _ if classifier.is_some_and(|c| c.classes().len() > MAX_REPORT_CLASSES) => None,
         _ if two_columns => Some(PlotKind::Margin),
         _ => Some(PlotKind::Decisions),
     }

@@ -50,6 +50,11 @@ impl CalibrationMap {
         CalibrationMap::Sigmoid { a: 0.0, b: 0.0 }
     }
 
+    /// The logistic function of the decision value: the map of a fit that was stopped before its calibration.
+    pub(crate) fn uncalibrated() -> CalibrationMap {
+        CalibrationMap::Sigmoid { a: -1.0, b: 0.0 }
+    }
+
     /// Fits the map to leave-one-out decision values, with the label and the weight of each row.
     pub(crate) fn fit(
         kind: Calibration,

@@ -147,7 +147,7 @@ impl LogisticRegression {
         }
         let n_iter = dual_epochs + end.iterations;
         monitor.report(n_iter, Some(n_iter));
-        let certificate = self.certificate(&mut problem, end, dual_epochs);
+        let certificate = self.certificate(&mut problem, end, dual_epochs, monitor);
         let model = LogisticRegressionModel::of(&problem, n_iter);
         let certificate = certificate.rows(data.n_rows() as u64).iterations(n_iter).since(began);
         let certificate = match self.penalty == Penalty::None && separates(&model, data)? {
@@ -172,8 +172,10 @@ impl LogisticRegression {
         problem: &mut SoftmaxLoss<'_>,
         end: Termination,
         dual_epochs: u64,
+        monitor: &Monitor<'_>,
     ) -> Certificate {
-        let gap = problem.duality_gap();
+        let gap = problem.duality_gap(monitor);
+        let stopped = end.stopped.or_else(|| if gap.is_none() { monitor.stop() } else { None });
         // From the mean of the losses to their sum, as in the objective.
         let scale = match self.penalty {
             Penalty::None => problem.total,
@@ -183,7 +185,11 @@ impl LogisticRegression {
         if dual_epochs > 0 {
             work = format!("{dual_epochs} epochs of dual coordinate descent, {work}");
         }
-        Certificate::iterative(gap.kkt_violation <= self.tol, end.stopped)
+        let Some(gap) = gap else {
+            let note = "the objective was not computed before the stop";
+            return Certificate::iterative(false, stopped).note(work).note(note);
+        };
+        Certificate::iterative(gap.kkt_violation <= self.tol, stopped)
             .objective("penalized log loss", scale * gap.primal)
             .dual(gap.lower_bound().map(|dual| scale * dual))
             .violation("largest entry of the mean gradient", gap.kkt_violation)

@@ -7,7 +7,8 @@
 //! [`crate::solver::dual_coordinate_descent::crammer_singer`].
 
 use super::loss::hinge::{
-    Dual, DualRule, LossPower, MarginLoss, Penalties, SolveOptions, Targets, check_dual, solve,
+    Dual, DualRule, LossPower, MarginLoss, Penalties, SolveOptions, SolveResult, Targets,
+    check_dual, solve,
 };
 use super::loss::leave_one_out::leave_one_out_scores;
 use crate::calibrate::coupling::{DecisionLayout, log_class_probabilities};
@@ -22,13 +23,18 @@ use crate::solver::coordinate_descent::{ElasticNetPenalty, PenalizedLoss};
 use crate::solver::dual_coordinate_descent::crammer_singer::{
     self, CrammerSinger, CrammerSingerLimits,
 };
-use crate::solver::duality_gap::Accuracy;
+use crate::solver::duality_gap::{Accuracy, DualityGap};
 use mercer_num::rows::Missing;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::time::Instant;
 
 /// Epochs of dual coordinate descent that count as one iteration of `max_iter` for the Crammer-Singer problem.
 const EPOCHS_PER_ITERATION: u64 = 100;
+
+/// One-vs-rest problems that are solved at once. More of them are solved in blocks: the scores of all rows for all classes
+/// would take too much memory, and a monitor could stop none of the passes over them.
+const MAX_JOINT_CLASSES: usize = 256;
 
 /// Columns whose weights are transposed at once.
 const COLUMNS_PER_BLOCK: usize = 256;
@@ -165,9 +171,14 @@ impl Fit for LinearSvc {
             _ => {}
         }
         let n_weights = data.n_columns() + usize::from(self.fit_intercept);
-        let bytes = MarginLoss::memory_bytes(data.rows(), n_weights, observed.len());
+        let n_joint = match self.multi_class {
+            LinearMulticlass::OneVsRest => observed.len().min(MAX_JOINT_CLASSES + 1),
+            LinearMulticlass::CrammerSinger => observed.len(),
+        };
+        let bytes = MarginLoss::memory_bytes(data.rows(), n_weights, n_joint);
         monitor.reserve("storing the scores of all rows", bytes)?;
-        let index = |c: &u32| observed.iter().position(|p| p == c).unwrap_or(0) as u32;
+        let index_of = class_positions(&observed, classes.len());
+        let index = |c: &u32| index_of[*c as usize];
         let training = TrainingData {
             data,
             classes,
@@ -237,37 +248,83 @@ impl LinearSvc {
         training: TrainingData<'_, '_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<LinearSvcModel>> {
-        let TrainingData { data, classes, observed, class_indices, design, began, .. } = training;
+        let TrainingData { data, classes, observed, class_indices, mut design, began, .. } =
+            training;
         let m = if observed.len() == 2 { 1 } else { observed.len() };
         let power = match self.loss {
             HingeLoss::Hinge => LossPower::Linear,
             HingeLoss::SquaredHinge => LossPower::Squared,
         };
-        let targets = Targets::Classes {
-            class_indices: class_indices.clone(),
-            class_weights: training.class_weights,
-        };
-        let penalties = self.penalties();
-        let mut problem = MarginLoss::new(design, m, targets, training.costs, power, penalties);
-        problem.max_hessian_entries = training.max_hessian_entries;
         let options = SolveOptions {
             accuracy: Accuracy { tol: self.tol, gap: self.gap },
             dual: self.dual,
             max_iter: self.max_iter,
             monitor,
         };
-        let solved = solve(&mut problem, &options);
-        if solved.stopped.is_some() && solved.n_iter() == 0 {
-            return Err(Error::Stopped);
+        let mut weights = vec![0.0; design.n_weights() * m];
+        let mut maps =
+            vec![CalibrationMap::placeholder(); if classes.len() == 2 { 1 } else { classes.len() }];
+        let mut solved: Option<SolveResult> = None;
+        for block in class_blocks(m) {
+            if let Some(solved) = &mut solved
+                && let Some(stop) = monitor.stop()
+            {
+                // The other weights remain zero.
+                let rest = block.start..m;
+                let class_indices = &class_indices;
+                let costs = &training.costs;
+                solved.leave_unsolved(
+                    unsolved_gaps(rest.clone(), class_indices, costs, &training.class_weights),
+                    stop,
+                );
+                for code in &observed[rest] {
+                    maps[*code as usize] = CalibrationMap::uncalibrated();
+                }
+                break;
+            }
+            let all = m <= MAX_JOINT_CLASSES;
+            let own_indices: Vec<u32> = match all {
+                true => class_indices.clone(),
+                false => class_indices
+                    .iter()
+                    .map(|c| c.checked_sub(block.start as u32).unwrap_or(u32::MAX))
+                    .collect(),
+            };
+            let own_classes = if all { 0..observed.len() } else { block.clone() };
+            let targets = Targets::Classes {
+                class_indices: own_indices.clone(),
+                class_weights: training.class_weights[own_classes.clone()].to_vec(),
+            };
+            let costs = training.costs.clone();
+            let mut problem =
+                MarginLoss::new(design, block.len(), targets, costs, power, self.penalties());
+            problem.max_hessian_entries = training.max_hessian_entries;
+            let result = solve(&mut problem, &options);
+            let at_zero = solved.is_none() && problem.weights().iter().all(|w| *w == 0.0);
+            if result.stopped.is_some() && at_zero {
+                return Err(Error::Stopped);
+            }
+            let own = problem.weights().chunks_exact(block.len());
+            for (to, own) in weights.chunks_exact_mut(m).zip(own) {
+                to[block.clone()].copy_from_slice(own);
+            }
+            if self.probability {
+                let own_classes = &observed[own_classes];
+                self.calibrate(&mut maps, &problem, data, &own_indices, own_classes, monitor);
+            }
+            solved = Some(match solved {
+                Some(before) => before.and(result),
+                None => result,
+            });
+            design = problem.design;
         }
+        let solved = solved.expect("there are at least two classes");
         monitor.report(solved.n_iter(), Some(solved.n_iter()));
         let certificate = solved.certificate("primal objective", data.n_rows(), began);
-        let calibrate =
-            || self.calibration_maps(&problem, data, &class_indices, classes.len(), &observed);
         let (shape, end) = ((m, data.n_columns()), (solved.n_iter(), solved.converged));
         let model = LinearSvcModel {
-            calibration: self.probability.then(calibrate),
-            ..LinearSvcModel::from_weights(classes, &observed, shape, problem.weights(), end)
+            calibration: self.probability.then_some(maps),
+            ..LinearSvcModel::from_weights(classes, &observed, shape, &weights, end)
         };
         Ok(Fitted { model, certificate })
     }
@@ -306,39 +363,45 @@ impl LinearSvc {
         Ok(Fitted { model, certificate })
     }
 
-    /// The calibration map of every decision value, from approximate leave-one-out scores.
-    fn calibration_maps(
+    /// Fits the calibration maps of the decision values of some classes to approximate leave-one-out scores.
+    fn calibrate(
         &self,
+        maps: &mut [CalibrationMap],
         problem: &MarginLoss<'_>,
         data: &Dataset<'_>,
         class_indices: &[u32],
-        n_classes: usize,
         observed: &[u32],
-    ) -> Vec<CalibrationMap> {
+        monitor: &Monitor<'_>,
+    ) {
         let m = problem.n_outputs;
         let weights: Vec<f64> = match data.weights() {
             [] => vec![1.0; data.n_rows()],
             weights => weights.to_vec(),
         };
-        let scores: Vec<Vec<f64>> =
-            (0..m).into_par_iter().map(|k| leave_one_out_scores(problem, data.rows(), k)).collect();
+        let scores: Vec<Option<Vec<f64>>> = (0..m)
+            .into_par_iter()
+            .map(|k| match monitor.stop() {
+                Some(_) => None,
+                None => Some(leave_one_out_scores(problem, data.rows(), k)),
+            })
+            .collect();
         let map = |index: usize| {
             let (k, mirrored) = if m == 1 { (0, index == 0) } else { (index, false) };
             let own = if m == 1 { 1 } else { index as u32 };
+            let Some(scores) = scores[k].as_ref().filter(|_| monitor.stop().is_none()) else {
+                return CalibrationMap::uncalibrated();
+            };
             let positive: Vec<bool> = class_indices.iter().map(|c| *c == own).collect();
             match mirrored {
-                true => {
-                    CalibrationMap::fit_negated(self.calibration, &scores[k], &positive, &weights)
-                }
-                false => CalibrationMap::fit(self.calibration, &scores[k], &positive, &weights),
+                true => CalibrationMap::fit_negated(self.calibration, scores, &positive, &weights),
+                false => CalibrationMap::fit(self.calibration, scores, &positive, &weights),
             }
         };
-        if n_classes == 2 {
-            return vec![map(1)];
+        if let [binary] = maps {
+            *binary = map(1);
+            return;
         }
-        let mut maps = vec![CalibrationMap::placeholder(); n_classes];
         observed.iter().enumerate().for_each(|(index, code)| maps[*code as usize] = map(index));
-        maps
     }
 
     fn penalties(&self) -> Penalties {
@@ -355,6 +418,36 @@ impl LinearSvc {
             },
         }
     }
+}
+
+/// The one-vs-rest problems of `m` outputs that are solved at once; no block has a single one if there are several.
+fn class_blocks(m: usize) -> impl Iterator<Item = Range<usize>> {
+    let n_blocks = m.div_ceil(MAX_JOINT_CLASSES);
+    (0..n_blocks).map(move |k| k * m / n_blocks..(k + 1) * m / n_blocks)
+}
+
+/// The index of every class among the observed ones; zero for the others.
+pub(super) fn class_positions(observed: &[u32], n_classes: usize) -> Vec<u32> {
+    let mut positions = vec![0; n_classes];
+    observed.iter().zip(0..).for_each(|(code, index)| positions[*code as usize] = index);
+    positions
+}
+
+/// The duality gaps of classes whose weights and dual variables are zero: every row has the loss 1.
+fn unsolved_gaps(
+    classes: Range<usize>,
+    class_indices: &[u32],
+    costs: &[f64],
+    class_weights: &[f64],
+) -> Vec<DualityGap> {
+    let total: f64 = costs.iter().sum();
+    let mut own = vec![0.0; class_weights.len()];
+    class_indices.iter().zip(costs).for_each(|(c, cost)| own[*c as usize] += cost);
+    let gap = |k: usize| {
+        let primal = total + own[k] * (class_weights[k] - 1.0);
+        DualityGap::from_gap(primal, primal)
+    };
+    classes.map(gap).collect()
 }
 
 /// Rejects data without rows or without columns.

@@ -5,7 +5,7 @@ use crate::model::Plan;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The default remedy if the memory budget is exceeded.
@@ -19,6 +19,8 @@ pub struct Monitor<'a> {
     deadline: Option<Instant>,
     memory: Option<u64>,
     cancel: Arc<AtomicBool>,
+    /// The number of polls left until the fit is cancelled.
+    polls: Option<Arc<AtomicU64>>,
 }
 
 /// The callback that receives the plan.
@@ -108,8 +110,9 @@ impl<'a> Monitor<'a> {
     /// The same limits without reports, for the parts of a fit that reports as a whole.
     pub fn silent(&self) -> Monitor<'static> {
         let cancel = Arc::clone(&self.cancel);
+        let polls = self.polls.clone();
         let Monitor { deadline, memory, .. } = *self;
-        Monitor { progress: None, plan: None, deadline, memory, cancel }
+        Monitor { progress: None, plan: None, deadline, memory, cancel, polls }
     }
 
     /// The same limits and progress reports without a plan, for a fit whose plan was already reported.
@@ -156,10 +159,22 @@ impl<'a> Monitor<'a> {
         Monitor { cancel: flag, ..self }
     }
 
+    /// Cancels the fit at the poll after this number of them: a stop that does not depend on the speed of the machine,
+    /// for tests.
+    pub fn cancelled_after(self, polls: u64) -> Monitor<'a> {
+        Monitor { polls: Some(Arc::new(AtomicU64::new(polls))), ..self }
+    }
+
     /// Whether to stop now, and why. The call is fast enough for every few milliseconds.
     pub fn stop(&self) -> Option<Stop> {
         if self.cancel.load(Ordering::Relaxed) {
             return Some(Stop::Cancelled);
+        }
+        if let Some(polls) = &self.polls {
+            let left = polls.try_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+            if left.is_err() {
+                return Some(Stop::Cancelled);
+            }
         }
         self.deadline.filter(|d| Instant::now() >= *d).map(|_| Stop::Deadline)
     }

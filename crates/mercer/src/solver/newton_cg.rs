@@ -14,6 +14,11 @@ const MAX_FORCING: f64 = 0.25;
 
 /// Minimizes from the objective's current point.
 pub(crate) fn newton_cg(f: &mut impl SmoothObjective, rule: &StoppingRule<'_>) -> Termination {
+    let mut end = Termination::start();
+    end.stopped = rule.monitor.stop();
+    if end.stopped.is_some() {
+        return end;
+    }
     let mut g = vec![0.0; f.dimension()];
     let mut states = vec![SubproblemState::default(); f.n_subproblems()];
     let values = f.values_and_gradient(&mut g);
@@ -21,7 +26,6 @@ pub(crate) fn newton_cg(f: &mut impl SmoothObjective, rule: &StoppingRule<'_>) -
     for ((state, value), violation) in states.iter_mut().zip(values).zip(&initial_violations) {
         (state.value, state.violation) = (value, *violation);
     }
-    let mut end = Termination::start();
     loop {
         let active: Vec<bool> = states.iter().map(|s| s.is_active(rule.tolerance)).collect();
         end.converged = states.iter().all(|state| state.violation <= rule.tolerance);

@@ -127,6 +127,23 @@ pub(super) struct DualSolution {
 }
 
 impl DualSolution {
+    /// The initial point of a subproblem, all dual variables zero, whose turn did not come before a stop.
+    pub fn unsolved(qp: &BoxQp<'_>, stop: Stop) -> DualSolution {
+        let outputs = vec![0.0; qp.linear.len()];
+        DualSolution {
+            gap: DualityGap::at_zero(qp),
+            beta: outputs.clone(),
+            intercepts: [0.0; 2],
+            converged: false,
+            iterations: 0,
+            kernel_values: 0,
+            stopped: Some(stop),
+            stagnated: false,
+            min_curvature: 0.0,
+            outputs,
+        }
+    }
+
     /// The final state, as reported to a monitor.
     pub fn convergence(&self) -> Convergence {
         Convergence::new(self.gap.violation, &self.beta)

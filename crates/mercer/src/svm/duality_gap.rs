@@ -35,6 +35,24 @@ const NEGLIGIBLE: f64 = 1e-6;
 pub(super) const MAX_ROUNDING: f64 = 1e-6;
 
 impl DualityGap {
+    /// At dual variables that are all zero, for any kernel.
+    pub fn at_zero(qp: &BoxQp<'_>) -> DualityGap {
+        let loss_of = |i: usize| match qp.slack {
+            None => loss(qp.linear[i], qp.epsilon, qp.lower[i], qp.upper[i]),
+            Some(slack) => slack.loss(i, qp.linear[i].abs()),
+        };
+        let high = qp.linear.iter().fold(f64::NEG_INFINITY, |a, z| a.max(*z));
+        let low = qp.linear.iter().fold(f64::INFINITY, |a, z| a.min(*z));
+        DualityGap {
+            squared_norm: 0.0,
+            negligible: 0.0,
+            rounding: 0.0,
+            primal: (0..qp.linear.len()).map(loss_of).sum(),
+            dual: 0.0,
+            violation: (high - low).max(0.0),
+        }
+    }
+
     /// The duality gap divided by the larger objective.
     pub fn relative(&self) -> f64 {
         (self.primal - self.dual).abs() / self.size()

@@ -10,6 +10,9 @@ use crate::kernel::{KernelExpansion, Segment};
 use crate::model::argmax_rows;
 use crate::prelude::*;
 
+/// Decision values that are computed before they are reduced to one value per class.
+const MAX_DECISIONS_PER_BLOCK: usize = 1 << 24;
+
 /// The decision functions of a fitted classifier, borrowed from its model.
 pub(super) struct KernelClassifier<'m> {
     pub classes: &'m Classes,
@@ -37,6 +40,35 @@ impl KernelClassifier<'_> {
         self.expansion.decisions(x, &self.segments())
     }
 
+    /// Applies `map` to the decision values of blocks of rows: those of all pairs of many classes would not fit in
+    /// memory at once.
+    fn by_blocks<T>(
+        &self,
+        x: &Rows<'_>,
+        mut map: impl FnMut(Matrix) -> T,
+        mut add: impl FnMut(T),
+    ) -> Result<()> {
+        let segments = self.segments();
+        let n_rows = (MAX_DECISIONS_PER_BLOCK / self.expansion.intercepts.len().max(1)).max(1);
+        // One block even if there are no rows, so that the number of columns is checked.
+        for first in (0..x.n_rows().max(1)).step_by(n_rows) {
+            let block = x.slice(first..(first + n_rows).min(x.n_rows()));
+            add(map(self.expansion.decisions(&block, &segments)?));
+        }
+        Ok(())
+    }
+
+    /// The matrix of `map` for all rows, from blocks of rows.
+    fn matrix_by_blocks(&self, x: &Rows<'_>, map: impl Fn(Matrix) -> Matrix) -> Result<Matrix> {
+        let mut blocks = Vec::new();
+        self.by_blocks(x, map, |block| blocks.push(block))?;
+        if blocks.len() == 1 {
+            return Ok(blocks.remove(0));
+        }
+        let views: Vec<_> = blocks.iter().map(|block| block.view()).collect();
+        Ok(ndarray::concatenate(ndarray::Axis(0), &views).expect("blocks of equal width"))
+    }
+
     /// One score per class from the binary decision values.
     fn class_scores(&self, decisions: Matrix) -> Matrix {
         match (self.classes.len(), self.multiclass) {
@@ -60,37 +92,39 @@ impl KernelClassifier<'_> {
 
     /// Log-probabilities if the model is calibrated, class scores otherwise.
     pub fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let decisions = self.raw_decisions(x)?;
-        match self.calibration {
-            Some(maps) => Ok(self.log_probabilities(&decisions, maps)),
-            None => Ok(self.class_scores(decisions)),
-        }
+        self.matrix_by_blocks(x, |decisions| match self.calibration {
+            Some(maps) => self.log_probabilities(&decisions, maps),
+            None => self.class_scores(decisions),
+        })
     }
 
     pub fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        let decisions = self.raw_decisions(x)?;
         let n = self.classes.len();
-        if let Some(maps) = self.calibration {
-            return Ok(argmax_rows(&self.log_probabilities(&decisions, maps)));
-        }
-        if n > 2 && self.multiclass == Multiclass::OneVsOne && !self.break_ties {
-            return Ok(argmax_rows(&votes(&decisions, n)));
-        }
-        Ok(argmax_rows(&self.class_scores(decisions)))
+        let classes_of = |decisions: Matrix| {
+            if let Some(maps) = self.calibration {
+                return argmax_rows(&self.log_probabilities(&decisions, maps));
+            }
+            if n > 2 && self.multiclass == Multiclass::OneVsOne && !self.break_ties {
+                return argmax_rows(&votes(&decisions, n));
+            }
+            argmax_rows(&self.class_scores(decisions))
+        };
+        let mut classes = Vec::with_capacity(x.n_rows());
+        self.by_blocks(x, classes_of, |block| classes.extend(block))?;
+        Ok(classes)
     }
 
     pub fn log_proba(&self, x: &Rows<'_>, estimator: &str) -> Result<Matrix> {
         let maps = self.calibration.ok_or_else(|| not_calibrated(estimator))?;
-        Ok(self.log_probabilities(&self.raw_decisions(x)?, maps))
+        self.matrix_by_blocks(x, |decisions| self.log_probabilities(&decisions, maps))
     }
 
     /// The decision function in the requested shape.
     pub fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let decisions = self.raw_decisions(x)?;
         if self.classes.len() == 2 || self.shape == DecisionShape::OneVsOne {
-            return Ok(decisions);
+            return self.raw_decisions(x);
         }
-        Ok(self.class_scores(decisions))
+        self.matrix_by_blocks(x, |decisions| self.class_scores(decisions))
     }
 
     /// The decision between the two most likely classes of a row as a sum over support vectors.

@@ -43,6 +43,12 @@ choice! {
     }
 }
 
+/// Bytes per pair of classes and per row of a pair: the quadratic program, its solution and its decision function.
+const PAIR_BYTES: u64 = 640;
+const PAIR_ROW_BYTES: u64 = 64;
+/// Memory for the subproblems if there is no memory budget.
+const DEFAULT_PAIR_BYTES: u64 = 4 << 30;
+
 /// A dual problem whose rows are sorted by class.
 pub(super) struct ClassProblem<'a, 'd> {
     pub problem: DualProblem<'a>,
@@ -80,6 +86,21 @@ impl<'a, 'd> ClassProblem<'a, 'd> {
         all_codes.iter().for_each(|c| by_class[*c as usize] += 1.0);
         let class_weights = ClassWeight::factors(class_weight, classes, &by_class)?;
         Ok(ClassProblem { problem, classes, codes, ranges, class_weights })
+    }
+
+    /// Checks the memory budget for one subproblem per pair of classes.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn reserve_pairs(&self, monitor: &Monitor<'_>) -> Result<()> {
+        let n_classes = self.ranges.iter().filter(|r| !r.is_empty()).count() as u64;
+        let n_pairs = n_classes * (n_classes - 1) / 2;
+        // Every row is in a pair with each other class.
+        let n_rows = self.codes.len() as u64 * (n_classes - 1);
+        let bytes = PAIR_BYTES * n_pairs + PAIR_ROW_BYTES * n_rows;
+        let what = format!("storing {n_pairs} one-vs-one subproblems of {n_classes} classes");
+        let remedy = "raise the memory budget, set `multiclass` to `ovr`, or use linear-svc, sgd, gaussian-nb or lda";
+        monitor.reserve_or(&what, bytes, DEFAULT_PAIR_BYTES, remedy)
     }
 
     /// The weight of a row in the loss: its sample weight times its class weight, times `scale`.

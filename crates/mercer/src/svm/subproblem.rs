@@ -55,6 +55,10 @@ impl Subproblem {
         }
     }
 
+    fn starts_at_zero(&self) -> bool {
+        self.start.iter().all(|b| *b == 0.0)
+    }
+
     /// Whether each row belongs to the positive class.
     pub fn is_positive(&self) -> Vec<bool> {
         self.upper.iter().map(|upper| *upper > 0.0).collect()
@@ -82,6 +86,12 @@ pub(super) fn solve_all(
     monitor: &Monitor<'_>,
 ) -> Vec<DualSolution> {
     let work = |subproblem: &Subproblem, progress: &OnProgress<'_>| {
+        if subproblems.len() > 1
+            && subproblem.starts_at_zero()
+            && let Some(stop) = monitor.stop()
+        {
+            return DualSolution::unsolved(&subproblem.qp(), stop);
+        }
         let context = SolveContext { n_subproblems: subproblems.len(), monitor, progress };
         problem.solve(&subproblem.rows, &subproblem.qp(), context)
     };

@@ -207,6 +207,9 @@ impl Svc {
             return Ok(self.fit_crammer_singer(rows, monitor, start));
         }
         let one_vs_one = rows.classes.len() == 2 || self.multiclass == Multiclass::OneVsOne;
+        if one_vs_one && rows.classes.len() > 2 {
+            rows.reserve_pairs(monitor)?;
+        }
         let decomposition = match one_vs_one {
             true => Decomposition::OneVsOne(&rows.ranges),
             false => Decomposition::OneVsRest(&rows.ranges),
@@ -224,7 +227,7 @@ impl Svc {
         let solved = Solved { subproblems, solutions };
         let (expansion, n_support) =
             decomposition.expansion(&rows.problem, &solved.subproblems, &solved.functions());
-        let calibration = self.calibrate(&rows, &decomposition, &solved);
+        let calibration = self.calibrate(&rows, &decomposition, &solved, monitor);
         let certificate = certificate(
             &rows.problem,
             plan,
@@ -329,10 +332,15 @@ impl Svc {
         rows: &ClassProblem<'_, '_>,
         decomposition: &Decomposition<'_>,
         solved: &Solved,
+        monitor: &Monitor<'_>,
     ) -> Option<Vec<CalibrationMap>> {
         self.probability.then(|| {
             let Solved { subproblems, solutions } = solved;
             let leave_one_out = |(sub, solution): (&Subproblem, &DualSolution)| {
+                // After a stop there is time for the plain decision values only.
+                if monitor.stop().is_some() {
+                    return solution.outputs.iter().map(|f| f + solution.intercepts[0]).collect();
+                }
                 rows.problem.leave_one_out(sub, solution, 1.0, solution.intercepts[0])
             };
             let scores: Vec<Vec<f64>> =

@@ -8,9 +8,11 @@ use crate::data::Classes;
 use crate::data::design_matrix::{Column, DesignMatrix};
 use crate::error::{Error, Result};
 use crate::linear::logistic::{LogisticRegression, Penalty};
+use crate::linear::svc::class_positions;
 use crate::model::Monitor;
 use crate::prelude::Dataset;
 use crate::solver::SmoothObjective;
+use crate::solver::conjugate_gradient::conjugate_gradient;
 use crate::solver::coordinate_descent::{ElasticNetPenalty, PenalizedLoss};
 use crate::solver::duality_gap::DualityGap;
 use crate::solver::interleaved::{add_scaled, dot};
@@ -28,6 +30,15 @@ use std::ops::Range;
 
 /// Rows whose losses one task sums.
 const ROWS_PER_BLOCK: usize = 1024;
+/// Up to so many classes the Hessian of the intercepts is a dense matrix.
+const MAX_DENSE_INTERCEPTS: usize = 128;
+/// The mean residual of a class, and the residual of a Newton step relative to the gradient, that count as zero for more
+/// classes than that; the number of Hessian products per step.
+const INTERCEPT_TOLERANCE: f64 = 1e-14;
+const INTERCEPT_FORCING: f64 = 1e-3;
+const MAX_INTERCEPT_PRODUCTS: u64 = 20;
+/// Scores that are computed for the certificate even after a stop.
+const MAX_SCORES_AFTER_STOP: usize = 2_000_000;
 
 /// The problem at its current weights.
 pub(crate) struct SoftmaxLoss<'a> {
@@ -100,7 +111,8 @@ impl<'a> SoftmaxLoss<'a> {
             Penalty::None => 0.0,
             _ => 1.0 / (params.C * total),
         };
-        let index = |c: &u32| observed.iter().position(|p| p == c).unwrap_or(0) as u32;
+        let index_of = class_positions(&observed, classes.len());
+        let index = |c: &u32| index_of[*c as usize];
         let dimension = design.n_weights() * m;
         Ok(SoftmaxLoss {
             classes: classes.clone(),
@@ -240,19 +252,24 @@ impl<'a> SoftmaxLoss<'a> {
     }
 
     /// The duality gap and the largest entry of the minimum-norm subgradient, computed anew from the weights after the
-    /// intercepts are optimized.
-    pub fn duality_gap(&mut self) -> DualityGap {
+    /// intercepts are optimized. There is no dual value if the monitor stops that, and `None` if the scores are too many
+    /// to be computed after a stop.
+    pub fn duality_gap(&mut self, monitor: &Monitor<'_>) -> Option<DualityGap> {
+        if self.scores.len() > MAX_SCORES_AFTER_STOP && monitor.stop().is_some() {
+            return None;
+        }
         let mut gradient = vec![0.0; self.weights.len()];
         self.design.scores(&self.weights, self.n_outputs, &mut self.scores);
-        self.optimize_intercepts();
+        let balanced = self.optimize_intercepts(monitor);
         let loss = self.loss_and_gradient(&mut gradient);
         let value = loss + self.penalty_value(&self.weights);
         let gap = match (self.l2_penalty > 0.0, self.l1_penalty > 0.0) {
+            _ if !balanced => DualityGap::without_dual(value),
             (true, _) => DualityGap::from_gap(value, self.l2_gap(&gradient)),
             (false, true) => DualityGap::from_dual(value, self.l1_dual(&gradient)),
             (false, false) => DualityGap::without_dual(value),
         };
-        DualityGap { kkt_violation: self.subgradient_violations(&gradient)[0], ..gap }
+        Some(DualityGap { kkt_violation: self.subgradient_violations(&gradient)[0], ..gap })
     }
 
     /// The gap to the dual point `y − p`, with an L2 penalty.
@@ -291,24 +308,36 @@ impl<'a> SoftmaxLoss<'a> {
             .sum()
     }
 
-    /// Optimizes the intercepts for the current weights, by Newton's method.
-    fn optimize_intercepts(&mut self) {
+    /// Optimizes the intercepts for the current weights, by Newton's method. Returns whether the residuals of every class
+    /// sum to zero then, which makes them a point of the dual problem.
+    fn optimize_intercepts(&mut self, monitor: &Monitor<'_>) -> bool {
         if !self.design.intercept {
-            return;
+            return true;
         }
         let (m, first) = (self.n_outputs, self.n_penalized());
         for _ in 0..20 {
             if m == 1 {
                 let (slope, curvature) = self.intercept_slope();
                 if slope.abs() <= 1e-15 {
-                    return;
+                    return true;
                 }
                 let step = slope / (curvature + 1e-14);
                 self.weights[first] -= step;
                 self.scores.par_iter_mut().with_min_len(ROWS_PER_BLOCK).for_each(|z| *z -= step);
                 continue;
             }
+            // A few classes take less than the interval between two polls.
+            if m > MAX_DENSE_INTERCEPTS && monitor.stop().is_some() {
+                return false;
+            }
             self.update_probabilities();
+            if m > MAX_DENSE_INTERCEPTS {
+                match self.intercept_step() {
+                    Some(step) => self.move_intercepts(&step),
+                    None => return true,
+                }
+                continue;
+            }
             let mut gradient = vec![0.0; m];
             let mut hessian = Matrix::zeros((m, m));
             for (row, (class, weight)) in
@@ -328,14 +357,63 @@ impl<'a> SoftmaxLoss<'a> {
             // The sum of the intercepts is undetermined.
             hessian.diag_mut().iter_mut().for_each(|c| *c += 1e-14);
             let Some(factor) = Cholesky::of(hessian.view()).filter(|_| largest > 1e-15) else {
-                return;
+                return true;
             };
-            let step = factor.solve(&gradient);
-            self.weights[first..].iter_mut().zip(&step).for_each(|(b, s)| *b -= s);
-            for row in self.scores.chunks_exact_mut(m) {
-                row.iter_mut().zip(&step).for_each(|(z, s)| *z -= s);
-            }
+            self.move_intercepts(&factor.solve(&gradient));
         }
+        true
+    }
+
+    /// Subtracts a step from the intercepts and from the scores.
+    fn move_intercepts(&mut self, step: &[f64]) {
+        let (m, first) = (self.n_outputs, self.n_penalized());
+        self.weights[first..].iter_mut().zip(step).for_each(|(b, s)| *b -= s);
+        for row in self.scores.chunks_exact_mut(m) {
+            row.iter_mut().zip(step).for_each(|(z, s)| *z -= s);
+        }
+    }
+
+    /// The Newton step of the intercepts of many classes by conjugate gradients, whose products `Σᵢ sᵢ (p∘v − p (p·v))` need
+    /// no matrix; `None` at the optimum.
+    fn intercept_step(&self) -> Option<Vec<f64>> {
+        let m = self.n_outputs;
+        let rows = || self.proba.chunks_exact(m).zip(&self.row_weights);
+        let mut gradient = vec![0.0; m];
+        let mut diagonal = vec![1e-14; m];
+        for ((row, weight), class) in rows().zip(&self.class_indices) {
+            for (k, p) in row.iter().enumerate() {
+                gradient[k] += weight * p;
+                diagonal[k] += weight * p * (1.0 - p);
+            }
+            gradient[*class as usize] -= weight;
+        }
+        let largest = gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
+        if largest <= INTERCEPT_TOLERANCE {
+            return None;
+        }
+        let product = |v: &[f64]| {
+            let mut out = vec![0.0; m];
+            for (row, weight) in rows() {
+                let mean = dot(row, v);
+                for ((out, p), v) in out.iter_mut().zip(row).zip(v) {
+                    *out += weight * p * (v - mean);
+                }
+            }
+            out
+        };
+        let products = |v: &[Vec<f64>]| Some(v.iter().map(|v| product(v)).collect());
+        let precondition =
+            |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect::<Vec<f64>>();
+        let quiet = Monitor::quiet();
+        let mut solution = conjugate_gradient(
+            &[gradient],
+            products,
+            precondition,
+            INTERCEPT_FORCING,
+            MAX_INTERCEPT_PRODUCTS,
+            &quiet,
+        );
+        solution.x.pop()
     }
 }
 

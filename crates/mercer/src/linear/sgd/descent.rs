@@ -18,6 +18,7 @@ use mercer_num::random::Random;
 
 /// Rows between two checks whether the fit should stop.
 const ROWS_PER_STOP_CHECK: usize = 256;
+const OUTPUTS_PER_STOP_CHECK: usize = 1 << 16;
 /// Derivatives of the loss are clipped to this magnitude, so that an update does not overflow.
 const MAX_LOSS_DERIVATIVE: f64 = 1e12;
 /// `adaptive` step sizes are not reduced below about this value.
@@ -264,7 +265,10 @@ impl Descent {
         }
         let mut step = RowStep::new(options, data, self.t, self.subproblems.len());
         let mut stopped = None;
-        for some in order.chunks(ROWS_PER_STOP_CHECK) {
+        // A row of many classes takes as long as many rows of two.
+        let n_rows =
+            (OUTPUTS_PER_STOP_CHECK / self.subproblems.len()).clamp(1, ROWS_PER_STOP_CHECK);
+        for some in order.chunks(n_rows) {
             stopped = monitor.stop();
             if stopped.is_some() {
                 break;

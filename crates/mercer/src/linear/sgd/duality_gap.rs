@@ -7,20 +7,28 @@
 
 use super::descent::{SgdData, SgdOptions, SgdResult};
 use super::lazy_weights::LinearWeights;
-use crate::model::Certificate;
+use crate::model::{Certificate, Monitor};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Rows whose losses are added by one parallel task.
 const ROWS_PER_TASK: usize = 1024;
+
+/// Scores of all rows and subproblems that are computed at once.
+const MAX_SCORES: usize = 4_000_000;
 
 /// The certificate of the fitted weights.
 pub(crate) fn certificate(
     options: &SgdOptions,
     data: &SgdData<'_>,
     result: &SgdResult,
+    monitor: &Monitor<'_>,
 ) -> Certificate {
     let weights = result.fitted();
     let m = weights.intercepts.len();
+    if data.design.n_rows() * m > MAX_SCORES {
+        return certificate_by_class(options, data, result, monitor);
+    }
     let mut cells = weights.coefficients.clone();
     if data.design.intercept {
         cells.extend(&weights.intercepts);
@@ -36,7 +44,7 @@ pub(crate) fn certificate(
         }
         return certificate.objective("mistakes in the last epoch", mistakes as f64).note(how);
     }
-    let objective = objective(options, data, weights, &scores);
+    let objective = objective(options, data, weights, &scores, 0..m, m);
     let name = match options.step_size.rate.is_passive_aggressive() {
         true => "mean loss",
         false => "penalized mean loss",
@@ -48,22 +56,75 @@ pub(crate) fn certificate(
     }
 }
 
+/// The same for many classes, one after the other: the scores of all rows for all classes would take too much memory, and
+/// a monitor could not stop their computation.
+fn certificate_by_class(
+    options: &SgdOptions,
+    data: &SgdData<'_>,
+    result: &SgdResult,
+    monitor: &Monitor<'_>,
+) -> Certificate {
+    let weights = result.fitted();
+    let m = weights.intercepts.len();
+    let how = format!("{} updates", result.updates.iter().sum::<u64>());
+    let mistakes: u64 = result.mistakes.iter().sum();
+    if options.loss.is_perceptron() {
+        return Certificate::stochastic(result.met_rule(options), result.stopped)
+            .objective("mistakes in the last epoch", mistakes as f64)
+            .note(how);
+    }
+    let (mut value, mut bound, mut squared_gradient) = (0.0, Some(0.0), 0.0);
+    let mut scores = vec![0.0; data.design.n_rows()];
+    for k in 0..m {
+        if let Some(stop) = monitor.stop() {
+            return Certificate::stochastic(false, Some(result.stopped.unwrap_or(stop)))
+                .note(how)
+                .note("the objective was not computed before the stop");
+        }
+        let own = weights.of_output(k);
+        let mut cells = own.coefficients.clone();
+        if data.design.intercept {
+            cells.extend(&own.intercepts);
+        }
+        data.design.scores(&cells, 1, &mut scores);
+        let objective = objective(options, data, &own, &scores, k..k + 1, m);
+        value += objective.value;
+        bound = bound.zip(objective.bound).map(|(sum, own)| sum + own);
+        squared_gradient += objective.gradient * objective.gradient;
+    }
+    let name = match options.step_size.rate.is_passive_aggressive() {
+        true => "mean loss",
+        false => "penalized mean loss",
+    };
+    let certificate = Certificate::stochastic(result.met_rule(options), result.stopped)
+        .objective(name, value)
+        .note(how);
+    match bound {
+        Some(bound) => certificate.dual(bound),
+        None => certificate.violation("norm of a subgradient", squared_gradient.sqrt()),
+    }
+}
+
 struct Objective {
     value: f64,
     bound: Option<f64>,
     gradient: f64,
 }
 
+/// The objective of some of all `n_outputs` subproblems, from their weights and scores.
 fn objective(
     options: &SgdOptions,
     data: &SgdData<'_>,
     weights: &LinearWeights,
     scores: &[f64],
+    outputs: Range<usize>,
+    n_outputs: usize,
 ) -> Objective {
-    let (n, m, width) = (data.design.n_rows(), weights.intercepts.len(), data.design.width());
-    let row_weight =
-        |i: usize, k: usize| data.sample_weight(i) * data.targets.class_weight(i, k, m) / n as f64;
-    let at = |index: usize| (index / m, index % m);
+    let (n, m, width) = (data.design.n_rows(), outputs.len(), data.design.width());
+    let row_weight = |i: usize, k: usize| {
+        data.sample_weight(i) * data.targets.class_weight(i, k, n_outputs) / n as f64
+    };
+    let at = |index: usize| (index / m, outputs.start + index % m);
     // The weighted derivatives of the loss, and its sums in a fixed order.
     let mut derivatives = vec![0.0; n * m];
     let parts: Vec<f64> = derivatives
@@ -74,7 +135,7 @@ fn objective(
             let mut sum = 0.0;
             for (index, (derivative, p)) in derivatives.iter_mut().zip(scores).enumerate() {
                 let (i, k) = at(part * ROWS_PER_TASK * m + index);
-                let (y, row_weight) = (data.targets.target(i, k, m), row_weight(i, k));
+                let (y, row_weight) = (data.targets.target(i, k, n_outputs), row_weight(i, k));
                 sum += row_weight * options.loss.value(y, *p);
                 *derivative = row_weight * options.loss.derivative(y, *p);
             }
@@ -100,7 +161,12 @@ fn objective(
     };
     let gradient = sums.iter().enumerate().map(squared_component).sum::<f64>().sqrt();
     let bound = (penalizes && options.l2_penalty + options.l1_penalty > 0.0)
-        .then(|| (0..m).map(|k| dual(options, data, &mut derivatives, k, m)).sum::<Option<f64>>())
+        .then(|| {
+            let own =
+                |k: usize| -> Vec<f64> { derivatives.iter().skip(k).step_by(m).copied().collect() };
+            let output = |k: usize| (outputs.start + k, n_outputs);
+            (0..m).map(|k| dual(options, data, own(k), output(k))).sum::<Option<f64>>()
+        })
         .flatten();
     Objective { value, bound, gradient }
 }
@@ -109,12 +175,10 @@ fn objective(
 fn dual(
     options: &SgdOptions,
     data: &SgdData<'_>,
-    derivatives: &mut [f64],
-    k: usize,
-    m: usize,
+    mut own: Vec<f64>,
+    (k, m): (usize, usize),
 ) -> Option<f64> {
     let (n, width) = (data.design.n_rows(), data.design.width());
-    let mut own: Vec<f64> = derivatives.iter().skip(k).step_by(m).copied().collect();
     if data.design.intercept {
         let positive: f64 = own.iter().filter(|a| **a > 0.0).sum();
         let negative: f64 = -own.iter().filter(|a| **a < 0.0).sum::<f64>();

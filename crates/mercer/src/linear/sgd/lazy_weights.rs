@@ -52,6 +52,17 @@ pub(crate) struct LinearWeights {
     pub intercepts: Vec<f64>,
 }
 
+impl LinearWeights {
+    /// The weights of a single output.
+    pub fn of_output(&self, k: usize) -> LinearWeights {
+        let m = self.intercepts.len();
+        LinearWeights {
+            coefficients: self.coefficients.iter().skip(k).step_by(m).copied().collect(),
+            intercepts: vec![self.intercepts[k]],
+        }
+    }
+}
+
 impl LazyWeights {
     /// Starts from given weights. `mean` continues an average over the given number of updates.
     pub fn new(

@@ -98,7 +98,7 @@ impl<K> LinearClassifier<K> {
         let training =
             params.training_data(data, SgdTargets::Classes { codes, class_weights }, m, monitor)?;
         let result = minimize(&options, &training, start, monitor)?;
-        let certificate = certificate(&options, &training, &result)
+        let certificate = certificate(&options, &training, &result, monitor)
             .rows(data.n_rows() as u64)
             .iterations(result.epochs)
             .since(began);

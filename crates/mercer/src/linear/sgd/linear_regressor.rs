@@ -73,7 +73,7 @@ impl<K> LinearRegressor<K> {
         let options = params.options(data.rows(), single_epoch)?;
         let training = params.training_data(data, SgdTargets::Regression(y), 1, monitor)?;
         let result = minimize(&options, &training, start, monitor)?;
-        let certificate = certificate(&options, &training, &result)
+        let certificate = certificate(&options, &training, &result, monitor)
             .rows(data.n_rows() as u64)
             .iterations(result.epochs)
             .since(began);

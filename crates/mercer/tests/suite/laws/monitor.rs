@@ -2,7 +2,7 @@
 
 use super::{Cases, Waves, iterates, mergeable, small, training};
 use crate::cases::*;
-use mercer::catalog::{CATALOG, Capability, Learns};
+use mercer::catalog::{AnyModel, CATALOG, Capability, Card, Learns};
 use mercer::model::{Progress, Status, Stop};
 use mercer::prelude::*;
 use mercer::train::{Trained, train};
@@ -74,6 +74,52 @@ fn training_cancelled_midway_returns_its_state_and_is_marked() {
         cases.checked();
     }
     cases.at_least(13);
+}
+
+#[test]
+fn a_fit_cancelled_after_any_number_of_polls_is_marked_or_refused() {
+    let cases = Cases::default();
+    let stopped = Cases::default();
+    for card in CATALOG {
+        let shape = Shape { n_rows: 300, n_columns: 6, n_classes: 12, ..small() };
+        let case = Case::new(card, shape);
+        let data = case.data(card);
+        for polls in [0, 1, 2, 3, 5, 8, 13, 21, 55, 144] {
+            let monitor = Monitor::quiet().cancelled_after(polls);
+
+            match estimator(card).fit(&data, &monitor) {
+                Err(error) => assert_eq!(error, Error::Stopped, "{} after {polls}", card.id),
+                Ok(fitted) => {
+                    let status = fitted.certificate.status;
+                    // A fit that ended before its next poll is complete.
+                    let cut = fitted.certificate.stopped().is_some();
+                    assert!(!cut || !status.is_converged(), "{} after {polls}", card.id);
+                    if cut {
+                        assert_usable(&fitted.model, &data, card, polls);
+                        stopped.checked();
+                    }
+                }
+            }
+            // The next poll is the first that stops the fit: all monitors of its parts share the count.
+            cases.checked();
+        }
+    }
+    assert_eq!(cases.0.get(), 10 * CATALOG.len());
+    stopped.at_least(60);
+}
+
+/// Fails unless a model that was cut short predicts, and has the same predictions after it is saved and loaded.
+fn assert_usable(model: &AnyModel, data: &Dataset<'_>, card: &Card, polls: u64) {
+    let any = model.as_model();
+    let name = format!("{} after {polls} polls", card.id);
+    if let Some(classifier) = any.classifier() {
+        let classes = classifier.predict(data.rows()).unwrap();
+        assert_eq!(classes.len(), data.n_rows(), "{name}");
+        assert!(classes.iter().all(|c| (*c as usize) < classifier.classes().len()), "{name}");
+    }
+    if let Some(regressor) = any.regressor() {
+        assert!(regressor.predict(data.rows()).unwrap().iter().all(|y| y.is_finite()), "{name}");
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ mod solve;
 
 pub(crate) use crate::solver::dual_coordinate_descent::LossPower;
 pub use solve::{Dual, DualRule};
-pub(crate) use solve::{MAX_PRIMAL_SPARSE_COLUMNS, SolveOptions, check_dual, solve};
+pub(crate) use solve::{MAX_PRIMAL_SPARSE_COLUMNS, SolveOptions, SolveResult, check_dual, solve};
 
 use crate::data::design_matrix::DesignMatrix;
 use crate::model::Monitor;

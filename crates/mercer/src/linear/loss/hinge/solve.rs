@@ -206,7 +206,9 @@ fn warm_start_on_subsample(problem: &mut MarginLoss<'_>, monitor: &Monitor<'_>) 
         max_iterations: MAX_SUBSAMPLE_ITERATIONS,
         monitor,
     };
-    newton_cg(&mut sample, &rule);
+    if monitor.stop().is_none() {
+        newton_cg(&mut sample, &rule);
+    }
     problem.start_from_weights(sample.weights());
 }
 
@@ -245,6 +247,27 @@ impl SolveResult {
             violation,
             gaps,
         }
+    }
+
+    /// Both results together, of independent subproblems.
+    pub fn and(mut self, other: SolveResult) -> SolveResult {
+        self.gaps.extend(other.gaps);
+        SolveResult {
+            iterations: self.iterations.max(other.iterations),
+            dual_epochs: self.dual_epochs.max(other.dual_epochs),
+            hessian_products: self.hessian_products + other.hessian_products,
+            converged: self.converged && other.converged,
+            stopped: self.stopped.or(other.stopped),
+            violation: (self.violation.0, self.violation.1.max(other.violation.1)),
+            gaps: self.gaps,
+        }
+    }
+
+    /// Adds the gaps of subproblems that were not started before a stop.
+    pub fn leave_unsolved(&mut self, gaps: Vec<DualityGap>, stop: Stop) {
+        self.gaps.extend(gaps);
+        (self.converged, self.stopped) = (false, Some(stop));
+        self.violation.1 = self.violation.1.max(1.0);
     }
 
     /// Epochs and iterations.
