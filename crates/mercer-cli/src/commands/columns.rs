@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::session::Session;
-use mercer::catalog::Card;
+use mercer::catalog::{Capability, Card};
 use mercer::data::{Kind, Profile};
 use mercer::preprocess::{CategoryEncoding, DropReason, Features};
 use mercer::train::ColumnSelection;
@@ -82,8 +82,13 @@ fn explanation(reason: DropReason, card: &Card, flag: &str) -> String {
         DropReason::NotSelected => format!("not selected by {flag}"),
         DropReason::Empty => "all values are missing".to_owned(),
         DropReason::Text => {
-            format!("text; {} does not take text columns with `categories=drop`", card.id)
+            format!("text; {} models numeric columns, `--model mixed-nb` models all kinds", card.id)
         }
+        DropReason::Categorical if card.can(Capability::FactorizedLikelihood) => format!(
+            "categorical; {} models numeric columns, `--model mixed-nb` models all kinds, `--prepare \
+             categories=one-hot` encodes them",
+            card.id
+        ),
         DropReason::Categorical => "categorical; `--prepare categories=drop`".to_owned(),
     }
 }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 pub enum DropReason {
     /// All values are missing.
     Empty,
-    /// It is categorical, and the recipe drops categorical columns.
+    /// It is categorical, and the recipe drops categorical columns or the estimator models numeric columns only.
     Categorical,
-    /// It is free text, and the estimator or the recipe does not use text.
+    /// It is free text, and the estimator does not use text.
     Text,
     /// The user selected other columns.
     NotSelected,
@@ -90,8 +90,7 @@ fn step_of(
     let reads_codes =
         matches!(reads, Reads::Categorical | Reads::CategoricalAndText | Reads::Mixed);
     let codes = reads_codes && categories == CategoryEncoding::Auto;
-    let text = !matches!(reads, Reads::Numeric | Reads::Categorical)
-        && categories != CategoryEncoding::Drop;
+    let text = !matches!(reads, Reads::Numeric | Reads::Categorical);
     match field.kind {
         Kind::Boolean if codes => Ok(Step::Code),
         Kind::Numeric | Kind::Boolean => Ok(Step::Numeric(NumericStep::default())),

@@ -166,6 +166,8 @@ pub fn recipe_for(estimator: &Estimator, recipe: Recipe) -> Result<Recipe> {
     }
     if recipe.categories == CategoryEncoding::Auto
         && matches!(card.reads(), Reads::Numeric | Reads::NumericAndText | Reads::Counts)
+        // Gaussian naive Bayes encodes categories only if there is no numeric column.
+        && (card.reads() == Reads::Counts || !card.can(Capability::FactorizedLikelihood))
     {
         recipe.categories = CategoryEncoding::OneHot;
     }

@@ -1,7 +1,7 @@
 //! Selects the columns that an estimator learns from.
 
-use crate::catalog::Card;
-use crate::data::{Field, Schema};
+use crate::catalog::{Capability, Card};
+use crate::data::{Field, Kind, Schema};
 use crate::error::{Error, Result};
 use crate::preprocess::{CategoryEncoding, DropReason, Features, Reads};
 
@@ -52,7 +52,23 @@ impl ColumnSelection<'_> {
             let used = |f: &Field| is_target(&f.name) || self.only.contains(&f.name);
             dropped.extend(split_off(&mut schema, used, DropReason::NotSelected));
         }
+        let numeric = |f: &Field| matches!(f.kind, Kind::Numeric | Kind::Boolean);
         let reads = match card.reads() {
+            // A Gaussian density of an indicator that is constant within a class is unbounded and outweighs all other
+            // features. Without numeric columns there is nothing else to learn from.
+            Reads::Numeric
+                if card.can(Capability::FactorizedLikelihood)
+                    && categories == CategoryEncoding::Auto
+                    && schema.fields.iter().any(|f| numeric(f) && !is_target(&f.name)) =>
+            {
+                for (kind, reason) in
+                    [(Kind::Categorical, DropReason::Categorical), (Kind::Text, DropReason::Text)]
+                {
+                    let used = |f: &Field| f.kind != kind || is_target(&f.name);
+                    dropped.extend(split_off(&mut schema, used, reason));
+                }
+                Reads::Numeric
+            }
             Reads::Numeric => Reads::NumericAndText,
             Reads::Categorical => Reads::CategoricalAndText,
             reads => reads,

@@ -80,6 +80,7 @@ fn model(card: &Card) -> Trained {
         n_rows: None,
         n_folds: 0,
         seed: 0,
+        recipe: mercer::preprocess::Recipe::default(),
     };
     train(training, &rows, &Monitor::quiet()).unwrap().trained
 }
@@ -889,7 +890,7 @@ fn features_from_a_file_are_checked() {
 
     broken(|f| drop(f.steps.pop()));
     broken(|f| f.schema.fields[0].kind = Kind::Text);
-    broken(|f| f.steps[0] = Step::OneHot);
+    broken(|f| f.steps[0] = Step::OneHot(Default::default()));
     broken(|f| {
         if let Step::Numeric(step) = &mut f.steps[0] {
             step.cuts = Some(vec![2.0, 1.0]);

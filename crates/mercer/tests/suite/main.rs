@@ -26,5 +26,6 @@ mod special;
 mod svm;
 mod svm_certificates;
 mod svm_models;
+mod tables;
 mod text;
 mod unlabeled;

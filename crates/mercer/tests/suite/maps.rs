@@ -65,6 +65,7 @@ fn trained(id: &str, map: &str, table: &Table, n_folds: usize) -> mercer::train:
         n_rows: Some(table.n_rows() as u64),
         n_folds,
         seed: 1,
+        recipe: mercer::preprocess::Recipe::default(),
     };
     train(training, table, &Monitor::quiet()).unwrap()
 }
@@ -150,6 +151,7 @@ fn models_behind_one_map_merge() {
             n_rows: None,
             n_folds: 0,
             seed: 1,
+            recipe: mercer::preprocess::Recipe::default(),
         };
         train(training, part, &Monitor::quiet()).unwrap().trained
     };

@@ -198,6 +198,7 @@ fn a_mixed_table_trains_and_is_explained_with_its_levels() {
         n_rows: Some(6),
         n_folds: 3,
         seed: 1,
+        recipe: mercer::preprocess::Recipe::default(),
     };
     let outcome = train(training, &table, &Monitor::quiet()).unwrap();
 

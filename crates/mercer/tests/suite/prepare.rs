@@ -210,14 +210,16 @@ fn ignored_columns_are_named_with_the_reason() {
     };
     let out = |name: &str, why| (name.to_owned(), why);
 
-    // Categorical columns are ignored by numeric estimators unless they are requested.
     let mut left_out = vec![out("review", DropReason::Text), out("nothing", DropReason::Empty)];
     assert_eq!(
         plan(CategoryEncoding::OneHot),
         ("stars color=blue color=red".to_owned(), left_out.clone())
     );
+    assert_eq!(
+        plan(CategoryEncoding::Auto),
+        ("stars color=blue color=red".to_owned(), left_out.clone())
+    );
     left_out.push(out("color", DropReason::Categorical));
-    assert_eq!(plan(CategoryEncoding::Auto), ("stars".to_owned(), left_out.clone()));
     assert_eq!(plan(CategoryEncoding::Drop), ("stars".to_owned(), left_out));
 }
 
@@ -387,6 +389,7 @@ fn a_mixed_table_trains_and_predicts_by_name() {
         n_rows: None,
         n_folds: 2,
         seed: 1,
+        recipe: mercer::preprocess::Recipe::default(),
     };
 
     let outcome = train(training, &rows, &Monitor::quiet()).unwrap();

@@ -46,6 +46,7 @@ fn trained(steps: &[&str]) -> Trained {
         n_rows: Some(6),
         n_folds: 2,
         seed: 1,
+        recipe: mercer::preprocess::Recipe::default(),
     };
     train(training, &table().0, &Monitor::quiet()).unwrap().trained
 }
@@ -186,6 +187,7 @@ fn out_of_core_learning_does_not_depend_on_threads() {
                 n_rows: Some(5000),
                 n_folds: 3,
                 seed: 1,
+                recipe: mercer::preprocess::Recipe::default(),
             };
             let monitor = Monitor::quiet().memory_limit(memory);
             mercer_num::parallel::with_threads(threads, || train(training, &texts, &monitor))
@@ -220,6 +222,7 @@ fn counts_of_batches_merge_to_the_whole() {
         n_rows: Some(3000),
         n_folds: 5,
         seed: 1,
+        recipe: mercer::preprocess::Recipe::default(),
     };
     let outcome = train(training, &texts, &Monitor::quiet()).unwrap();
 
@@ -254,6 +257,7 @@ fn cached_counts_give_the_model_of_a_second_pass() {
                     n_rows: Some(3000),
                     n_folds,
                     seed: 1,
+                    recipe: mercer::preprocess::Recipe::default(),
                 };
                 let outcome = train(training, &scanned, &Monitor::quiet()).unwrap();
                 (scanned.n_cached(), outcome.trained.to_bytes().unwrap(), outcome.evaluation)

@@ -193,6 +193,7 @@ fn a_stream_equals_rows_in_memory_and_evaluates_labeled_rows_only() {
         n_rows: Some(600),
         n_folds,
         seed: 0,
+        recipe: mercer::preprocess::Recipe::default(),
     };
     let how = EmOptions { max_iterations: 4, ..EmOptions::default() };
 

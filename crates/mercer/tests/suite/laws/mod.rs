@@ -154,5 +154,6 @@ fn training<'a>(card: &Card, case: &'a Case, n_folds: usize) -> Training<'a> {
         n_rows: Some(case.x.nrows() as u64),
         n_folds,
         seed: 3,
+        recipe: mercer::preprocess::Recipe::default(),
     }
 }
