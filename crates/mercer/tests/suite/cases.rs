@@ -224,7 +224,6 @@ pub fn cells(card: &Card) -> Cells {
         with_missing: false,
         weighted: false,
         seed: 1,
-        recipe: mercer::preprocess::Recipe::default(),
     };
     [Cells::Real, Cells::Positive, Cells::Counts]
         .into_iter()

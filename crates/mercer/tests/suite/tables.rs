@@ -3,9 +3,10 @@
 
 use mercer::catalog::{CATALOG, Capability, Card, Estimator, Input};
 use mercer::data::{Column, Field, Kind, Levels, MISSING, Schema, UNSEEN, Values};
+use mercer::evaluate::Folds;
 use mercer::prelude::*;
 use mercer::preprocess::{Features, Recipe, Step};
-use mercer::train::{ColumnSelection, Outcome, Task, Training, recipe_for, train};
+use mercer::train::{ColumnSelection, Outcome, Task, Trained, Training, recipe_for, train};
 use std::sync::Arc;
 
 const N: usize = 90;
@@ -77,7 +78,8 @@ fn texts() -> Vec<Column> {
     let words = [["cat", "purr", "milk"], ["dog", "bark", "bone"], ["bird", "sing", "seed"]];
     let text = |i: usize| {
         let w = words[class(i)];
-        (i % 23 != 7).then(|| format!("the {} will {} for {} {}", w[i % 3], w[(i + 1) % 3], w[0], i % 5))
+        (i % 23 != 7)
+            .then(|| format!("the {} will {} for {} {}", w[i % 3], w[(i + 1) % 3], w[0], i % 5))
     };
     vec![column("review", Values::Text((0..N).map(text).collect()))]
 }
@@ -136,10 +138,9 @@ fn new_rows(table: &Table) -> Table {
     let columns = table.columns().iter().map(|c| {
         let values = match &c.values {
             Values::Numeric(_) => Values::Numeric(vec![f64::NAN, -1e4, 1e4]),
-            Values::Categorical { levels, .. } => Values::Categorical {
-                codes: vec![MISSING, UNSEEN, 0],
-                levels: levels.clone(),
-            },
+            Values::Categorical { levels, .. } => {
+                Values::Categorical { codes: vec![MISSING, UNSEEN, 0], levels: levels.clone() }
+            }
             Values::Boolean(_) => Values::Boolean(vec![None, Some(true), Some(false)]),
             Values::Text(_) => {
                 Values::Text(vec![None, Some("unheard of".into()), Some("the cat".into())])
@@ -204,8 +205,8 @@ fn score(id: &str, columns: Vec<Column>, steps: &[&str]) -> f64 {
     let table = Table::new([columns, targets()].concat()).unwrap();
     let outcome = trained(id, &table, steps, 5).unwrap();
     match (&outcome.evaluation, &outcome.regression) {
-        (Some(scores), _) => scores.report().accuracy,
-        (_, Some(scores)) => scores.report().r2,
+        (Some(scores), _) => scores.report().accuracy.value,
+        (_, Some(scores)) => scores.report().r_squared,
         _ => panic!("{id}: no scores"),
     }
 }
@@ -246,17 +247,41 @@ fn a_standardized_target_changes_the_units_only() {
 
 #[test]
 fn steps_of_a_fold_are_fitted_without_its_rows() {
-    // One outlier, whose own fold must not know it: fitted on all rows, it would squeeze all others together.
-    let outlier = numeric("x", |i| if i == 0 { 1e9 } else { class(i) as f64 + 0.1 * noise(i, 0) });
-    let table = Table::new([vec![outlier], targets()].concat()).unwrap();
+    // An outlier that changes means and scales: its own fold must not know it.
+    let outlier = numeric("x", |i| if i == 7 { 1e3 } else { class(i) as f64 + noise(i, 0) });
+    let table = Table::new([vec![outlier], mixed(), texts(), targets()].concat()).unwrap();
+    let outcome = trained("svr", &table, &[], 3).unwrap();
 
-    let outcome = trained("svc", &table, &[], N).unwrap();
+    // The same by hand: everything but the vocabulary is fitted to the rows of the other folds.
+    let estimator = Estimator::from_id("svr").unwrap();
+    let recipe = recipe_for(&estimator, Recipe::default()).unwrap();
+    let mut squares = 0.0;
+    let folds = Folds::new(3, 1, 1).split(&[0; N]);
+    for held_out in &folds {
+        let others: Vec<usize> = (0..N).filter(|i| !held_out.contains(i)).collect();
+        let (training_rows, held_out) =
+            (table.rows_at(&others).unwrap(), table.rows_at(held_out).unwrap());
+        let all = &outcome.trained.features;
+        let mut features = all.clone().fit(&recipe, &training_rows, &Monitor::quiet()).unwrap();
+        let last = features.steps.len() - 1;
+        features.steps[last] = all.steps[last].clone();
+        let encoded = features.encode_regression(&training_rows).unwrap();
+        let y = &encoded.targets;
+        let mean = y.iter().sum::<f64>() / y.len() as f64;
+        let variance = y.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / y.len() as f64;
+        let scaled: Vec<f64> = y.iter().map(|y| (y - mean) / variance.sqrt()).collect();
+        let data = encoded.regression_dataset_of(&scaled).unwrap();
+        let fitted = estimator.fit(&data, &Monitor::quiet()).unwrap();
+        let held_out = features.encode_regression(&held_out).unwrap();
+        let predicted = fitted.as_model().regressor().unwrap().predict(&held_out.rows()).unwrap();
+        for (f, y) in predicted.iter().zip(&held_out.targets) {
+            squares += (f * variance.sqrt() + mean - y).powi(2);
+        }
+    }
+    let by_hand = (squares / N as f64).sqrt();
 
-    // Leave-one-out: in the fold of the outlier the others are separated, so its prediction is one of the classes, and
-    // the model of all rows is not; in all other folds the outlier is among the training rows.
-    assert_eq!(outcome.evaluation.unwrap().report().n_rows, N as u64);
-    let Step::Numeric(step) = &outcome.trained.features.steps[0] else { panic!() };
-    assert!(step.scale.unwrap().1 > 1e7, "the stored model is that of all rows");
+    let rmse = outcome.regression.unwrap().report().rmse;
+    assert!((rmse / by_hand - 1.0).abs() < 1e-9, "{rmse} and {by_hand}");
 }
 
 #[test]
@@ -281,7 +306,11 @@ fn recipes_follow_the_card_and_can_be_overridden() {
     assert!(svc.names().contains(&"ring=(other)".to_owned()), "{:?}", svc.names());
 
     let ols = of("ols", &[]);
-    assert_eq!(numeric_step(&ols, "length").scale, None, "least squares do not depend on the scale");
+    assert_eq!(
+        numeric_step(&ols, "length").scale,
+        None,
+        "least squares do not depend on the scale"
+    );
     let bare = of("svc", &["scale=none", "missing=none", "impute=most-frequent"]);
     assert_eq!(numeric_step(&bare, "length").scale, None);
     assert!(!numeric_step(&bare, "length").indicator);
