@@ -37,7 +37,10 @@ fn the_printed_functions_give_the_predictions() {
     let rows = iris();
     for model in ["lda", "logistic", "linear-svc", "sgd", "perceptron", "passive-aggressive"] {
         let train = ["train", &table, "--target", "species", "--model", model, "--folds", "0"];
-        folder.output(&[&train[..], &["--out", "m.mercer", "--no-report"]].concat());
+        folder.output(
+            &[&train[..], &["--prepare", "scale=none", "--out", "m.mercer", "--no-report"]]
+                .concat(),
+        );
 
         let functions = folder.json(&["inspect", "m.mercer", "--json"])["linear_functions"].clone();
         let predicted = folder.output(&["predict", "m.mercer", &table]);
@@ -61,7 +64,13 @@ fn pairs_of_a_linear_kernel_vote_for_the_prediction() {
     let table = example("iris.csv");
     let train =
         ["train", &table, "--target", "species", "--model", "svc", "--set", "kernel=linear"];
-    folder.output(&[&train[..], &["--folds", "0", "--out", "m.mercer", "--no-report"]].concat());
+    folder.output(
+        &[
+            &train[..],
+            &["--prepare", "scale=none", "--folds", "0", "--out", "m.mercer", "--no-report"],
+        ]
+        .concat(),
+    );
 
     let functions = folder.json(&["inspect", "m.mercer", "--json"])["linear_functions"].clone();
     let predicted = folder.output(&["predict", "m.mercer", &table]);
@@ -114,7 +123,7 @@ fn ridge_has_a_posterior_covariance() {
     // Centered x = -2, 0, 2: XᵀX + α = 8 + 8; y = x / 2 shrinks to b = 1/4.
     folder.write("line.csv", "x,y\n-2,-1\n0,0\n2,1\n");
     let train = ["train", "line.csv", "--target", "y", "--model", "ridge", "--set", "alpha=8"];
-    folder.output(&[&train[..], &["--folds", "0"]].concat());
+    folder.output(&[&train[..], &["--prepare", "scale=none", "--folds", "0"]].concat());
 
     let json = folder.json(&["inspect", "line.mercer", "--json"]);
     let printed = folder.output(&["inspect", "line.mercer"]);

@@ -82,7 +82,9 @@ fn an_impossible_feature_map_is_refused_with_the_reason() {
     let error = folder.failure(&["explain", "m.mercer", &iris], 2);
     assert!(error.contains("poly:2"), "{error}");
     let gaps = example("penguins.csv");
-    let error = folder.failure(&["train", &gaps, "--target", "species", "--features", "rff:9"], 3);
+    let unimputed = ["--features", "rff:9", "--prepare", "impute=none"];
+    let error =
+        folder.failure(&[&["train", &gaps, "--target", "species"], &unimputed[..]].concat(), 3);
     assert!(error.contains("row 4, column `bill_length_mm`"), "{error}");
     let error = folder.failure(&train(&["--features", "rff:1000000", "--memory", "1M"]), 5);
     assert!(error.contains("the memory budget of 1.0 MB"), "{error}");

@@ -51,7 +51,8 @@ fn hard_margins_far_from_zero_are_found_and_witnesses_are_data() {
     let hard =
         ["--target", "y", "--model", "svc", "--set", "kernel=linear", "--set", "margin=hard"];
     let train = |data: &'static str| {
-        [&["train", data][..], &hard, &["--folds", "0", "--out", "m.mercer"]].concat()
+        let unscaled = ["--prepare", "scale=none"];
+        [&["train", data][..], &hard, &unscaled, &["--folds", "0", "--out", "m.mercer"]].concat()
     };
 
     folder.output(&train("t.csv"));

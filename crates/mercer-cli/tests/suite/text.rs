@@ -52,7 +52,8 @@ fn linear_models_highlight_the_terms_of_a_text() {
         let mail = example("mail.tsv");
         let train = ["train", &mail, "--target", "label", "--text", "body", "--model", model];
 
-        let printed = folder.json(&[&train[..], &["--folds", "3", "--json"]].concat());
+        let printed = folder
+            .json(&[&train[..], &["--prepare", "text=counts", "--folds", "3", "--json"]].concat());
         let answer = folder.output(&["predict", "mail.mercer", &example("letter.txt")]);
         let why = folder.output(&[
             "explain",
@@ -287,7 +288,7 @@ fn regressions_are_fitted_to_texts() {
     let chosen =
         folder.json(&["train", "flats.tsv", "--target", "price", "--text", "body", "--json"]);
     assert_eq!(chosen["estimator"], "ridge");
-    // Text columns are not used by regressors unless they are requested.
+    // Without `--text`, every text column is used.
     let done = folder
         .mercer(&[
             "train",
@@ -302,7 +303,7 @@ fn regressions_are_fitted_to_texts() {
         .assert()
         .success();
     let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(message.contains("`note` (text; `--text COLUMN`"), "{message}");
+    assert!(message.contains("text `note`: tf-idf weights"), "{message}");
 }
 
 #[test]

@@ -334,7 +334,7 @@ class AdditiveChi2Sampler(Transformer):
     """
 
     _id = "additive-chi2"
-    _inputs = ("sparse",)
+    _inputs = ("sparse", "nonnegative")
 
     def __init__(self, *, sample_steps=2, sample_interval=None):
         self.sample_steps = sample_steps

@@ -96,7 +96,7 @@ class KernelRidge(SupportVectors, Regressor):
     """
 
     _id = "kernel-ridge"
-    _inputs = ("sparse", "multi-output", "text-on-request")
+    _inputs = ("sparse", "multi-output")
     _extra_parameters: ClassVar = {
         "verbose": Honored(),
         "kernel_params": Honored(),

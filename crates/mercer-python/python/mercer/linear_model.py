@@ -98,7 +98,7 @@ class LinearRegression(MergeableRegressor, LinearModel, Regressor):
     """
 
     _id = "ols"
-    _inputs = ("sparse", "multi-output", "text-on-request")
+    _inputs = ("sparse", "multi-output")
     _extra_parameters: ClassVar = {
         "n_jobs": Honored(),
         "copy_X": Unused(bool),
@@ -190,7 +190,7 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
     """
 
     _id = "ridge"
-    _inputs = ("sparse", "multi-output", "text-on-request")
+    _inputs = ("sparse", "multi-output")
     _extra_parameters: ClassVar = {
         "random_state": Unused(int, RandomState, None),
         "copy_X": Unused(bool),
@@ -427,7 +427,7 @@ class RidgeCV(LinearModel, Regressor):
     """
 
     _id = "ridge-cv"
-    _inputs = ("sparse", "text-on-request")
+    _inputs = ("sparse",)
     _extra_parameters: ClassVar = {
         "scoring": Only(
             None,

@@ -124,7 +124,7 @@ class MLPClassifier(WarmStart, AdditiveScores, Probabilistic, Classifier):
     """
 
     _id = "mlp"
-    _inputs = ("sparse", "text-on-request")
+    _inputs = ("sparse",)
     _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -311,7 +311,7 @@ class MLPRegressor(WarmStart, Regressor):
     """
 
     _id = "mlp-regressor"
-    _inputs = ("sparse", "multi-output", "text-on-request")
+    _inputs = ("sparse", "multi-output")
     _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "loss": Only("squared_error", instead="use scikit-learn's class"),

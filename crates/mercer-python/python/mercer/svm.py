@@ -424,7 +424,7 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
     """
 
     _id = "svc"
-    _inputs = ("sparse", "text-on-request")
+    _inputs = ("sparse",)
     _extra_parameters: ClassVar = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -605,7 +605,7 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
     """
 
     _id = "nu-svc"
-    _inputs = ("sparse", "text-on-request")
+    _inputs = ("sparse",)
     _extra_parameters: ClassVar = {
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
@@ -752,7 +752,7 @@ class SVR(SupportVectors, Regressor):
     """
 
     _id = "svr"
-    _inputs = ("sparse", "text-on-request")
+    _inputs = ("sparse",)
     _extra_parameters: ClassVar = {
         "verbose": Honored(),
     }
@@ -890,7 +890,7 @@ class NuSVR(SupportVectors, Regressor):
     """
 
     _id = "nu-svr"
-    _inputs = ("sparse", "text-on-request")
+    _inputs = ("sparse",)
     _extra_parameters: ClassVar = {
         "verbose": Honored(),
     }

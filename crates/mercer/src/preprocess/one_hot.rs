@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn the_number_of_indicators_is_bounded() {
         let field = field(5000);
-        let counts: Vec<u64> = (0..5000).map(|i| if i < 300 { 1000 } else { 1 }).collect();
+        let counts: Vec<u64> = (0..5000).map(|i| if i < 150 { 1000 } else { 1 }).collect();
 
         let step = OneHotStep::default().grouped(&counts);
 

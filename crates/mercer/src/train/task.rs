@@ -3,8 +3,10 @@
 use crate::data::{Classes, ColumnProfile, Kind, Label, Profile};
 use std::fmt;
 
-/// A numeric target with more distinct values than this is a regression target.
+/// A numeric target with more distinct values than this is a regression target, unless the user asks for classes.
 const MAX_NUMERIC_CLASSES: usize = 20;
+/// Integers can be the labels of up to this many classes.
+const MAX_INTEGER_CLASSES: usize = 100;
 
 /// What an estimator learns about a row.
 #[derive(Clone, Copy, Debug)]
@@ -229,7 +231,9 @@ pub fn classes_of_target(target: &ColumnProfile, unlabeled: bool) -> Result<Clas
     if !unlabeled {
         check_present(target, SupervisedTask::Classification)?;
     }
-    if SupervisedTask::infer(target) == SupervisedTask::Regression {
+    let n = target.levels.len();
+    let most = if target.integers { MAX_INTEGER_CLASSES } else { MAX_NUMERIC_CLASSES };
+    if n == 0 || (target.kind == Kind::Numeric && n > most) {
         return Err(TargetError::Continuous {
             column: target.name.clone(),
             n_distinct: target.distinct_values(),
@@ -290,7 +294,7 @@ mod tests {
         let names = target(Kind::Categorical, (0..200).map(|i| format!("c{i}")), false);
 
         let regression = |t: &ColumnProfile| SupervisedTask::infer(t) == SupervisedTask::Regression;
-        assert!(!regression(&integers(100)) && regression(&integers(101)));
+        assert!(!regression(&integers(20)) && regression(&integers(21)));
         assert!(!regression(&halves(20)) && regression(&halves(21)));
         assert!(!regression(&names));
         assert!(regression(&integers(0)), "too many values to list");
