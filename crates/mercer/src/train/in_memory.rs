@@ -16,6 +16,9 @@ use std::time::Instant;
 
 /// Bytes of encoded rows that an online learner holds in memory; above it trains out of core.
 const MAX_ONLINE_BYTES: u64 = 128 << 20;
+/// The fraction of the memory budget for the rows of an estimator that can do without them. The solver in memory needs
+/// about as much again, and rows are held twice while they are joined.
+const BUDGET_FRACTION: u64 = 4;
 
 /// Rows that are read together.
 const ROWS_PER_TABLE: usize = 4096;
@@ -27,8 +30,8 @@ enum Read {
 }
 
 impl Training<'_> {
-    /// Reads all rows, fits them, and fits again without each fold. An online learner whose rows do not fit in
-    /// memory is trained out of core.
+    /// Reads all rows, fits them, and fits again without each fold. If the rows do not fit in memory, an online learner
+    /// is trained out of core, and an estimator by rounds with a pass over the stream per iteration.
     pub(super) fn train_in_memory<S: Stream>(
         self,
         stream: &S,
@@ -37,7 +40,10 @@ impl Training<'_> {
     ) -> std::result::Result<Outcome, S::Error> {
         let rows = match self.read_all(stream, monitor)? {
             Read::InMemory(rows) => rows,
-            Read::TooLarge => return self.train_out_of_core(stream, start, monitor),
+            Read::TooLarge if self.is_online() => {
+                return self.train_out_of_core(stream, start, monitor);
+            }
+            Read::TooLarge => return self.train_by_rounds(stream, start, monitor),
         };
         let (fitted, scaling) = self.fit_rows(&rows, monitor)?;
         let scores = if self.n_folds > 1 && fitted.certificate.stopped().is_none() {
@@ -51,6 +57,10 @@ impl Training<'_> {
         Ok(outcome)
     }
 
+    fn is_online(&self) -> bool {
+        self.estimator.card().can(Capability::Online)
+    }
+
     fn read_all<S: Stream>(
         &self,
         stream: &S,
@@ -59,14 +69,19 @@ impl Training<'_> {
         // The tables as they are read, and the joined rows.
         let reserve = |bytes: u64| monitor.reserve("holding the rows in memory", 2 * bytes);
         let width = self.features.n_features() as u64;
-        let online = self.estimator.card().can(Capability::Online);
-        if let (Some(n), Layout::Dense, false) = (self.n_rows, self.features.layout(), online) {
-            reserve(8 * n * width)?;
-        }
-        let max_bytes = match online {
-            true => monitor.memory().map_or(MAX_ONLINE_BYTES, |bytes| bytes / 4),
-            false => u64::MAX,
+        let (online, rounds) = (self.is_online(), self.learns_by_rounds());
+        let max_bytes = match monitor.memory().map(|bytes| bytes / BUDGET_FRACTION) {
+            Some(bytes) if online || rounds => bytes,
+            None if online => MAX_ONLINE_BYTES,
+            _ => u64::MAX,
         };
+        match (self.n_rows, self.features.layout()) {
+            (Some(n), Layout::Dense) if rounds && 8 * n * width > max_bytes => {
+                return Ok(Read::TooLarge);
+            }
+            (Some(n), Layout::Dense) if !online => reserve(8 * n * width)?,
+            _ => {}
+        }
         let (mut parts, mut stopped, mut n_bytes) = (Vec::new(), None, 0);
         let mut take = |group: Vec<AssignedRows>| {
             for assigned in group {

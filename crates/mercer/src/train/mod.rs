@@ -4,6 +4,7 @@
 //! task ([`SupervisedTask::infer`]), the estimator ([`choose_estimator`]), the preprocessing ([`recipe_for`]) and the
 //! columns ([`ColumnSelection`]).
 
+mod by_rounds;
 mod choose;
 mod columns;
 mod cross_validate;

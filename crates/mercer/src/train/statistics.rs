@@ -118,29 +118,49 @@ impl Training<'_> {
             rows: 0,
             stopped: None,
         };
-        let chunk = self.chunk_rows();
-        let n_labeled = |d: &AssignedRows| (d.rows.rows().n_rows() - d.unlabeled.len()) as u64;
-        let (mut rows, mut stopped) = (0, None);
-        let mut push = |(total, folds): (AnyStats, Vec<AnyStats>)| -> Result<()> {
-            sums.total.push(total)?;
-            sums.folds.iter_mut().zip(folds).try_for_each(|(fold, leaf)| fold.push(leaf))
+        let leaf = |batch: &AssignedRows| {
+            let n_labeled = batch.rows.rows().n_rows() - batch.unlabeled.len();
+            Ok((n_labeled as u64, self.leaves(batch)?))
         };
-        if self.table_rows() < chunk {
-            self.each_part(stream, (labels, chunk), monitor, &mut stopped, |part, first_row| {
-                rows += n_labeled(&part);
-                push(self.leaves(&part).map_err(|e| e.after_rows(first_row as usize))?)
-            })?;
-        } else {
-            self.each_group(stream, (labels, 0), monitor, &mut stopped, |group, first_row| {
-                rows += group.iter().map(n_labeled).sum::<u64>();
-                let leaves = parallel::map(group.len(), |k| {
-                    self.leaves(&group[k]).map_err(|e| e.after_rows(first_row as usize + k * chunk))
-                })?;
-                leaves.into_iter().try_for_each(&mut push)
-            })?;
-        }
+        let (mut rows, mut stopped) = (0, None);
+        self.each_leaf(
+            stream,
+            labels,
+            monitor,
+            &mut stopped,
+            leaf,
+            |(n_labeled, (total, folds))| {
+                rows += n_labeled;
+                sums.total.push(total)?;
+                sums.folds.iter_mut().zip(folds).try_for_each(|(fold, leaf)| fold.push(leaf))
+            },
+        )?;
         (sums.rows, sums.stopped) = (rows, stopped);
         Ok(sums)
+    }
+
+    /// Reads the stream once and hands the leaves of the merge tree to `push`, in order.
+    pub(super) fn each_leaf<S: Stream, L: Send>(
+        &self,
+        stream: &S,
+        labels: Labels,
+        monitor: &Monitor<'_>,
+        stopped: &mut Option<Stop>,
+        leaf: impl Fn(&AssignedRows) -> Result<L> + Sync + Send,
+        mut push: impl FnMut(L) -> Result<()>,
+    ) -> std::result::Result<(), S::Error> {
+        let chunk = self.chunk_rows();
+        if self.table_rows() < chunk {
+            return self.each_part(stream, (labels, chunk), monitor, stopped, |part, first_row| {
+                push(leaf(&part).map_err(|e| e.after_rows(first_row as usize))?)
+            });
+        }
+        self.each_group(stream, (labels, 0), monitor, stopped, |group, first_row| {
+            let leaves = parallel::map(group.len(), |k| {
+                leaf(&group[k]).map_err(|e| e.after_rows(first_row as usize + k * chunk))
+            })?;
+            leaves.into_iter().try_for_each(&mut push)
+        })
     }
 
     /// The statistics of the labeled rows of a batch, and those of each fold.

@@ -1,7 +1,8 @@
 //! Trains an estimator on a stream of tables and scores it by cross-validation.
 //!
 //! Estimators with sufficient statistics are fitted in one pass (`statistics.rs`), the others from all rows in
-//! memory (`in_memory.rs`) or, if they learn online and the rows do not fit, in chunks (`out_of_core.rs`).
+//! memory (`in_memory.rs`) or, if the rows do not fit, in passes over the stream: by rounds (`by_rounds.rs`), or online
+//! in chunks (`out_of_core.rs`).
 
 use super::cross_validate::HeldOutScores;
 use super::{EmOptions, Task, Trained};
@@ -9,7 +10,7 @@ use crate::catalog::{AnyModel, AnyStats, Estimator};
 use crate::data::{Dataset, Stream};
 use crate::error::Result;
 use crate::evaluate::{Evaluation, RegressionEvaluation};
-use crate::model::{Fitted, Monitor};
+use crate::model::{Fitted, Monitor, Shape};
 use crate::preprocess::{Encoded, Features, Recipe};
 use std::time::Instant;
 
@@ -96,6 +97,18 @@ fn run<S: Stream>(
 }
 
 impl Training<'_> {
+    /// The shape of the rows.
+    pub(super) fn shape(&self) -> Shape<'_> {
+        Shape {
+            classes: match self.task {
+                Task::Classification(classes) => Some(classes),
+                Task::Regression | Task::Unsupervised => None,
+            },
+            n_columns: self.features.n_features(),
+            layout: self.features.layout(),
+        }
+    }
+
     pub(crate) fn dataset<'a>(&'a self, rows: &'a Encoded) -> Result<Dataset<'a>> {
         match self.task {
             Task::Classification(classes) => rows.dataset(classes),

@@ -1,8 +1,11 @@
 //! Estimators by rounds find the optimum of their in-memory solvers, from sums that merge.
 
 use mercer::catalog::{AnyModel, CATALOG, Estimator, Learns};
+use mercer::data::{Column, Field, Levels, Schema, Table, Values};
 use mercer::model::{RoundSums, Shape, Statistics, Status, Stop, fit_by_rounds};
 use mercer::prelude::*;
+use mercer::preprocess::{CategoryEncoding, Features, Recipe};
+use mercer::train::{Outcome, Task, Training, train};
 use mercer_num::parallel::{Layout, with_threads};
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
@@ -201,4 +204,104 @@ fn problems_without_rounds_are_refused_by_name() {
             "{refused}"
         );
     }
+}
+
+impl Case {
+    /// The rows as a table with a class and a regression target.
+    fn table(&self) -> Table {
+        let numeric = |name: &str, values: Vec<f64>| Column {
+            name: name.to_owned(),
+            values: Values::Numeric(values),
+        };
+        let mut columns: Vec<Column> =
+            (0..4).map(|j| numeric(&format!("x{j}"), self.x.column(j).to_vec())).collect();
+        let names = self.classes.labels().iter().map(ToString::to_string).collect();
+        let values =
+            Values::Categorical { codes: self.codes.clone(), levels: Arc::new(Levels::new(names)) };
+        columns.push(Column { name: "class".into(), values });
+        columns.push(numeric("y", self.y.clone()));
+        columns.push(numeric("weight", self.weights.clone()));
+        Table::new(columns).unwrap()
+    }
+
+    /// Trains on the table under a memory budget.
+    fn train(&self, estimator: &Estimator, folds: usize, bytes: u64) -> Result<Outcome> {
+        let (target, task) = match estimator.id() {
+            "linear-svr" => (Field::numeric("y"), Task::Regression),
+            _ => (Field::categorical("class", Arc::default()), Task::Classification(&self.classes)),
+        };
+        let name = target.name.clone();
+        let mut fields: Vec<Field> = (0..4).map(|j| Field::numeric(format!("x{j}"))).collect();
+        fields.push(target);
+        let schema = Schema { fields };
+        let mut features = Features::plan(&schema, Some(&name), CategoryEncoding::Auto).unwrap().0;
+        features.weights = Some("weight".into());
+        let training = Training {
+            estimator: estimator.clone(),
+            features,
+            task,
+            n_rows: Some(self.codes.len() as u64),
+            n_folds: folds,
+            seed: 1,
+            recipe: Recipe::default(),
+        };
+        train(training, &self.table(), &Monitor::quiet().memory_limit(bytes))
+    }
+}
+
+/// 20,000 rows of 4 columns take 640 kB; a budget of 1 MB does not hold them twice.
+const SMALL_BUDGET: u64 = 1 << 20;
+
+#[test]
+fn rows_beyond_the_memory_budget_are_fitted_by_rounds_over_the_stream() {
+    for n_classes in [2, 3] {
+        let case = Case::new(20_000, n_classes);
+        for (id, parameters) in problems() {
+            let estimator = estimator(id, &parameters);
+
+            let streamed = case.train(&estimator, 0, SMALL_BUDGET).unwrap().trained;
+            let in_memory = case.train(&estimator, 0, u64::MAX).unwrap().trained;
+
+            let data = case.data(id);
+            let rounds = estimator.by_rounds(&shape(&data)).unwrap();
+            let by_rounds = fit_by_rounds(rounds, &data, &Monitor::quiet()).unwrap();
+            assert_eq!(
+                streamed.fitted.model, by_rounds.model,
+                "{id}: bits of the rounds in memory"
+            );
+            assert_eq!(streamed.fitted.certificate.rows, 20_000);
+            assert_eq!(streamed.fitted.certificate.status, Status::Converged);
+            let (a, b) = (
+                predictions(&streamed.fitted.model, &case.x),
+                predictions(&in_memory.fitted.model, &case.x),
+            );
+            let scale = b.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
+            assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-5 * scale), "{id}");
+        }
+    }
+}
+
+#[test]
+fn folds_are_scored_by_rounds_without_their_rows() {
+    let case = Case::new(20_000, 3);
+    let logistic = estimator("logistic", &[]);
+
+    let outcomes = [1, 2]
+        .map(|threads| with_threads(threads, || case.train(&logistic, 4, SMALL_BUDGET).unwrap()));
+    let in_memory = case.train(&logistic, 4, u64::MAX).unwrap();
+
+    let accuracy = |outcome: &Outcome| outcome.evaluation.as_ref().unwrap().report().accuracy.value;
+    assert_eq!(outcomes[0].trained.fitted, outcomes[1].trained.fitted);
+    assert_eq!(outcomes[0].evaluation, outcomes[1].evaluation);
+    assert!((accuracy(&outcomes[0]) - accuracy(&in_memory)).abs() < 1e-3);
+}
+
+#[test]
+fn a_problem_without_rounds_is_refused_beyond_the_memory_budget() {
+    let case = Case::new(20_000, 2);
+    let l1 = estimator("logistic", &[("penalty", "l1")]);
+
+    let refused = case.train(&l1, 0, SMALL_BUDGET).err().unwrap();
+
+    assert!(matches!(refused, Error::Memory { .. }), "{refused}");
 }
