@@ -15,6 +15,8 @@ Examples:
   mercer plot svr.mercer points.csv --out tube.png               # function and epsilon-tube
   mercer plot lda.mercer iris.csv --kind projection --out fisher.svg
   mercer plot lda.mercer iris.csv --axis petal_length --axis petal_width --out gaussians.svg
+  mercer plot poly.mercer points.csv --kind feature-map --out map.svg
+  mercer plot rff.mercer points.csv --kind approximation-error --out error.svg
   mercer plot digits.mercer --image 8x8 --out digits.png         # class means, deviations, both in color")]
 pub struct Plot {
     /// Model file
@@ -65,9 +67,13 @@ pub enum PlotKind {
     Images,
     /// Coefficients of a linear model
     Coefficients,
+    /// Rows before and after a feature map, with the boundary in both spaces
+    FeatureMap,
     /// Inner products of random or Nystroem features against their kernel
     #[value(alias = "approximation")]
     KernelApproximation,
+    /// Error of a kernel approximation against the number of features, refitted to the rows
+    ApproximationError,
 }
 
 impl PlotKind {

@@ -5,8 +5,8 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::plot::rows::PlotRows;
 use crate::report::plot::{
-    self, class_distributions, coefficients, decision, gaussians, kernel_approximation,
-    model_comparison, projection, tube,
+    self, class_distributions, coefficients, decision, feature_map, gaussians,
+    kernel_approximation, model_comparison, projection, tube,
 };
 use crate::session::Session;
 use kuva::render::render::Scene;
@@ -61,7 +61,7 @@ pub(super) fn report_kind(model: &Trained) -> Option<PlotKind> {
     match model.fitted.model {
         AnyModel::Svr(_) | AnyModel::NuSvr(_) | AnyModel::LinearSvr(_) => Some(PlotKind::Tube),
         _ if classifier.is_none() || !decision::is_svm(model) => None,
-        // Nobody tells so many regions apart, and one outline per class takes longer than the fit.
+        // So many regions cannot be distinguished, and one outline per class takes longer than the fit.
         _ if classifier.is_some_and(|c| c.classes().len() > MAX_REPORT_CLASSES) => None,
         _ if two_columns => Some(PlotKind::Margin),
         _ => Some(PlotKind::Decisions),
@@ -103,7 +103,9 @@ fn drawn(model: &Trained, kind: PlotKind, rows: &PlotRows, named: &[String]) -> 
         PlotKind::Gaussians => gaussians::gaussians(model, rows, &classes, named),
         PlotKind::Projection => projection::projection(model, rows, &classes),
         PlotKind::Densities => class_distributions::distributions(model, named, Some(&rows.table)),
+        PlotKind::FeatureMap => feature_map::feature_map(model, rows, &classes, named),
         PlotKind::KernelApproximation => kernel_approximation::kernel_approximation(model, rows),
+        PlotKind::ApproximationError => kernel_approximation::approximation_error(model, rows),
         PlotKind::Coefficients | PlotKind::Images => {
             Err(Failure::Usage(format!("--kind {} is drawn without rows", kind.name())))
         }

@@ -254,3 +254,25 @@ fn invalid_input_is_reported() {
         contains_all(&folder.failure(args, code), &[expected_text]);
     }
 }
+
+#[test]
+fn densities_of_a_parameter_are_plotted() {
+    let folder = Folder::new();
+    for of in [
+        &["beta", "--successes", "7", "--failures", "3"][..],
+        &["dirichlet", "--counts", "3,4,5"],
+        &["normal", "--values", "125,100,70,120"],
+        &["normal", "--values", "125,100,70,120", "--noise", "400"],
+        &["gamma", "--counts", "3,1,4,1"],
+    ] {
+        folder.output(&[&["bayes", "estimate"], of, &["--plot", "density.svg"]].concat());
+
+        let picture = std::fs::read_to_string(folder.path("density.svg")).unwrap();
+        for text in ["posterior", "prior", "95 % credible interval"] {
+            assert!(picture.contains(text), "{of:?}: no {text}");
+        }
+    }
+    let discrete = ["bayes", "estimate", "discrete", "--values", "0,1", "--posterior", "0.5,0.5"];
+    let error = folder.failure(&[&discrete[..], &["--plot", "density.svg"]].concat(), 2);
+    assert!(error.contains("remove --plot"), "{error}");
+}

@@ -145,6 +145,61 @@ fn feature_maps_are_plotted_against_their_kernel() {
 }
 
 #[test]
+fn the_error_of_kernel_approximations_is_plotted_against_their_size() {
+    let folder = trained(POINTS, &["--model", "rbf-sampler", "--ignore", "side"]);
+
+    let (kind, picture) = plotted(&folder, &["--kind", "approximation-error"]);
+
+    assert_eq!(kind, "approximation-error");
+    for text in ["random Fourier features", "Nyström features", "∝ 1/√M", "number of features M"]
+    {
+        assert!(picture.contains(text), "no {text}");
+    }
+}
+
+#[test]
+fn a_quadratic_map_separates_what_no_threshold_does() {
+    let line = std::fs::read_to_string(example("line.csv")).unwrap();
+    let svm = ["--model", "svc", "--set", "kernel=linear", "--set", "C=1000"];
+    let folder =
+        trained(&line, &[&["--target", "side", "--features", "poly:2"], &svm[..]].concat());
+
+    let (kind, picture) = plotted(&folder, &["--kind", "feature-map"]);
+    let evaluated = folder.json(&["evaluate", "m.mercer", "points.csv", "--json"]);
+
+    assert_eq!(kind, "feature-map");
+    for text in ["one column", "after poly:2", "boundary f = 0", "margin f = ±1"] {
+        assert!(picture.contains(text), "no {text}");
+    }
+    assert_eq!(evaluated["accuracy"], 1.0);
+}
+
+#[test]
+fn a_feature_map_of_two_columns_shows_two_of_its_features() {
+    let folder =
+        trained(POINTS, &["--target", "side", "--model", "logistic", "--features", "poly:2"]);
+
+    let (_, picture) = plotted(&folder, &["--kind", "feature-map"]);
+    let error = folder.failure(
+        &[
+            "plot",
+            "m.mercer",
+            "points.csv",
+            "--out",
+            "plot.svg",
+            "--kind",
+            "feature-map",
+            "--axis",
+            "w",
+        ],
+        2,
+    );
+
+    assert!(picture.contains("two columns") && picture.contains("boundary"));
+    assert!(error.contains("two mapped features"), "{error}");
+}
+
+#[test]
 fn images_show_means_deviations_and_both_in_color() {
     let folder = Folder::new();
     let rows: String =

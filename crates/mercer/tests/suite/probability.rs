@@ -4,7 +4,7 @@
 use crate::cases::repository_file;
 use mercer::data::{Column, Levels, MISSING, Values};
 use mercer::prelude::*;
-use mercer::probability::conjugate::{Beta, Gamma, Interval, NormalInverseGamma};
+use mercer::probability::conjugate::{Beta, Gamma, Interval, NormalInverseGamma, NormalMean};
 use mercer::probability::{Belief, Event, JointTable, Variable};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -266,4 +266,38 @@ proptest! {
         }
         prop_assert!((forth.predictive().iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
+}
+
+/// The integral by the trapezoidal rule.
+fn integral(density: impl Fn(f64) -> f64, (low, high): (f64, f64)) -> f64 {
+    const STEPS: usize = 20_000;
+    let width = (high - low) / STEPS as f64;
+    let inner: f64 = (1..STEPS).map(|k| density(low + k as f64 * width)).sum();
+    width * (inner + 0.5 * (density(low) + density(high)))
+}
+
+#[test]
+fn densities_of_conjugate_posteriors_integrate_to_one() {
+    let beta = Beta::new(2.5, 4.0).unwrap();
+    let gamma = Gamma::new(3.2, 2.0).unwrap();
+    let mean = NormalMean::new(3.0, 0.25, 1.0).unwrap();
+    let both = NormalInverseGamma::new(1.0, 4.0, 6.0, 3.0).unwrap();
+
+    let areas = [
+        integral(|p| beta.ln_density(p).exp(), (0.0, 1.0)),
+        integral(|x| gamma.ln_density(x).exp(), (0.0, 30.0)),
+        integral(|x| mean.ln_density(x).exp(), (-3.0, 9.0)),
+        integral(|x| both.mean_ln_density(x).exp(), (-20.0, 22.0)),
+        integral(|v| both.variance_ln_density(v).exp(), (0.0, 60.0)),
+    ];
+
+    areas.iter().for_each(|area| assert!((area - 1.0).abs() < 1e-5, "{areas:?}"));
+}
+
+#[test]
+fn the_uniform_prior_has_density_one_up_to_its_ends() {
+    let uniform = Beta::new(1.0, 1.0).unwrap();
+
+    assert_eq!([0.0, 0.3, 1.0].map(|p| uniform.ln_density(p)), [0.0; 3]);
+    assert_eq!(uniform.ln_density(1.1), f64::NEG_INFINITY);
 }

@@ -2,9 +2,11 @@
 
 use super::number::number;
 use crate::failure::{Failure, Result};
+use crate::report::plot;
+use crate::report::plot::parameter_density::{Panel, Parameter, densities};
 use crate::report::terminal::{align_right, table};
 use crate::session::Session;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 use mercer::decision::RegressionLoss;
 use mercer::explain::short;
 use mercer::probability::conjugate::{
@@ -12,6 +14,7 @@ use mercer::probability::conjugate::{
 };
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// Estimate a parameter: maximum likelihood, and the Bayes estimates of a posterior with an interval.
 ///
@@ -20,7 +23,7 @@ use std::io::{self, Write};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  mercer bayes estimate beta --successes 7 --failures 3
+  mercer bayes estimate beta --successes 7 --failures 3 --plot posterior.svg
   mercer bayes estimate dirichlet --counts 3,4,5 --prior 1
   mercer bayes estimate normal --values 125,100,70,120
   mercer bayes estimate gamma --counts 3,1,4,1
@@ -31,7 +34,13 @@ pub struct Estimate {
     /// Posterior probability of the credible interval
     #[arg(long, default_value = "95%", value_parser = number, value_name = "P", global = true)]
     level: f64,
+    /// Plot the prior and posterior densities with the credible interval, as .svg, .png or .html
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, global = true)]
+    plot: Option<PathBuf>,
 }
+
+/// The posterior probability within the range of a plot.
+const PLOTTED: f64 = 0.999;
 
 #[derive(Subcommand)]
 enum Of {
@@ -102,12 +111,14 @@ Examples:
 }
 
 /// The result of an estimation.
-struct Told {
+struct PosteriorSummary {
     rows: Vec<Row>,
     prior: String,
     posterior: String,
     /// The prediction interval of the next value, if values are numeric.
     next: Option<Interval>,
+    /// The densities, drawn by `--plot`.
+    panels: Vec<Panel<'static>>,
 }
 
 pub fn run(args: Estimate, session: &Session) -> Result<()> {
@@ -120,8 +131,17 @@ pub fn run(args: Estimate, session: &Session) -> Result<()> {
         }
         Of::Normal { values, noise: None, prior } => normal(&values, &prior, level)?,
         Of::Gamma { counts, prior } => gamma(&counts, &prior, level)?,
+        Of::Discrete { .. } if args.plot.is_some() => {
+            return Err(Failure::Usage(
+                "--plot draws densities; a discrete posterior has none, remove --plot".into(),
+            ));
+        }
         Of::Discrete { values, posterior } => return discrete(&values, &posterior, session),
     };
+    if let Some(path) = &args.plot {
+        plot::save(path, densities(&summary.panels))?;
+        session.message(&format!("saved {}", path.display()));
+    }
     if session.json {
         let next = summary.next.map_or(Value::Null, |i| json!(i));
         return session.print_json(&json!({
@@ -213,20 +233,23 @@ fn discrete(values: &[f64], posterior: &[f64], session: &Session) -> Result<()> 
     }
 }
 
-fn beta(successes: f64, failures: f64, prior: &[f64], level: f64) -> Result<Told> {
+fn beta(successes: f64, failures: f64, prior: &[f64], level: f64) -> Result<PosteriorSummary> {
     let [a, b] = parts(prior, "A,B")?;
     let prior = Beta::new(a, b)?;
     let posterior = prior.updated(successes, failures)?;
     let name = |d: &Beta| format!("Beta({}, {})", short(d.alpha()), short(d.beta()));
-    Ok(Told {
+    let axis = "probability of a success".to_owned();
+    let parameters = vec![proportion(String::new(), prior, posterior, level)?];
+    Ok(PosteriorSummary {
         rows: vec![prior.estimate(successes, failures, level)?],
         prior: name(&prior),
         posterior: name(&posterior),
         next: None,
+        panels: vec![Panel { axis, range: (0.0, 1.0), parameters }],
     })
 }
 
-fn dirichlet(counts: &[f64], prior: Vec<f64>, level: f64) -> Result<Told> {
+fn dirichlet(counts: &[f64], prior: Vec<f64>, level: f64) -> Result<PosteriorSummary> {
     let alpha = match prior[..] {
         [one] => vec![one; counts.len()],
         _ => prior,
@@ -237,15 +260,22 @@ fn dirichlet(counts: &[f64], prior: Vec<f64>, level: f64) -> Result<Told> {
         let alpha: Vec<String> = d.alpha().iter().map(|a| short(*a)).collect();
         format!("Dirichlet({})", alpha.join(", "))
     };
-    Ok(Told {
+    let parameters = (0..counts.len())
+        .map(|k| {
+            let name = format!("outcome {}", k + 1);
+            proportion(name, prior.marginal(k)?, posterior.marginal(k)?, level)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    Ok(PosteriorSummary {
         rows: prior.estimate(counts, level)?,
         prior: name(&prior),
         posterior: name(&posterior),
         next: None,
+        panels: vec![Panel { axis: "probability".into(), range: (0.0, 1.0), parameters }],
     })
 }
 
-fn known_noise(values: &[f64], noise: f64, prior: &[f64], level: f64) -> Result<Told> {
+fn known_noise(values: &[f64], noise: f64, prior: &[f64], level: f64) -> Result<PosteriorSummary> {
     // A prior so wide that the data decide.
     let [mean, variance] =
         if prior.is_empty() { [0.0, 1e12 * noise] } else { parts(prior, "MEAN,VARIANCE")? };
@@ -253,15 +283,23 @@ fn known_noise(values: &[f64], noise: f64, prior: &[f64], level: f64) -> Result<
     let posterior = prior.updated(values)?;
     let name =
         |d: &NormalMean| format!("N(mean {}, variance {})", short(d.mean()), short(d.variance()));
-    Ok(Told {
+    let panel = panel(
+        "mean",
+        posterior.interval(PLOTTED)?,
+        Box::new(move |x| prior.ln_density(x).exp()),
+        Box::new(move |x| posterior.ln_density(x).exp()),
+        posterior.interval(level)?,
+    );
+    Ok(PosteriorSummary {
         rows: vec![prior.estimate(values, level)?],
         prior: name(&prior),
         posterior: name(&posterior),
         next: Some(posterior.predictive_interval(level)?),
+        panels: vec![panel],
     })
 }
 
-fn normal(values: &[f64], prior: &[f64], level: f64) -> Result<Told> {
+fn normal(values: &[f64], prior: &[f64], level: f64) -> Result<PosteriorSummary> {
     // A nearly uninformative prior.
     let [mean, kappa, alpha, beta] = if prior.is_empty() {
         [0.0, 1e-9, 1e-9, 1e-9]
@@ -274,15 +312,31 @@ fn normal(values: &[f64], prior: &[f64], level: f64) -> Result<Told> {
         let [m, k, a, b] = d.parameters().map(short);
         format!("mean ~ N({m}, variance/{k}), variance ~ InverseGamma({a}, {b})")
     };
-    Ok(Told {
+    let mean = panel(
+        "mean",
+        posterior.mean_interval(PLOTTED)?,
+        Box::new(move |x| prior.mean_ln_density(x).exp()),
+        Box::new(move |x| posterior.mean_ln_density(x).exp()),
+        posterior.mean_interval(level)?,
+    );
+    let variance = panel(
+        "variance",
+        // The tail of an inverse gamma is so long that a wider range would show nothing else.
+        posterior.variance_interval(0.97)?,
+        Box::new(move |x| prior.variance_ln_density(x).exp()),
+        Box::new(move |x| posterior.variance_ln_density(x).exp()),
+        posterior.variance_interval(level)?,
+    );
+    Ok(PosteriorSummary {
         rows: prior.estimate(values, level)?.to_vec(),
         prior: name(&prior),
         posterior: name(&posterior),
         next: Some(posterior.predictive_interval(level)?),
+        panels: vec![mean, variance],
     })
 }
 
-fn gamma(counts: &[f64], prior: &[f64], level: f64) -> Result<Told> {
+fn gamma(counts: &[f64], prior: &[f64], level: f64) -> Result<PosteriorSummary> {
     let [shape, rate] = parts(prior, "SHAPE,RATE")?;
     if let Some(count) = counts.iter().find(|n| **n < 0.0) {
         return Err(Failure::Usage(format!("--counts: {count} is not a count")));
@@ -291,12 +345,47 @@ fn gamma(counts: &[f64], prior: &[f64], level: f64) -> Result<Told> {
     let prior = Gamma::new(shape, rate)?;
     let posterior = prior.updated(events, time)?;
     let name = |d: &Gamma| format!("Gamma(shape {}, rate {})", short(d.shape()), short(d.rate()));
-    Ok(Told {
+    let panel = panel(
+        "rate",
+        posterior.interval(PLOTTED)?,
+        Box::new(move |x| prior.ln_density(x).exp()),
+        Box::new(move |x| posterior.ln_density(x).exp()),
+        posterior.interval(level)?,
+    );
+    Ok(PosteriorSummary {
         rows: vec![prior.estimate(events, time, level)?],
         prior: name(&prior),
         posterior: name(&posterior),
         next: None,
+        panels: vec![panel],
     })
+}
+
+/// The densities of a probability with a beta prior.
+fn proportion(
+    name: String,
+    prior: Beta,
+    posterior: Beta,
+    level: f64,
+) -> Result<Parameter<'static>> {
+    Ok(Parameter {
+        name,
+        prior: Box::new(move |p| prior.ln_density(p).exp()),
+        posterior: Box::new(move |p| posterior.ln_density(p).exp()),
+        interval: posterior.interval(level)?,
+    })
+}
+
+/// The panel of a single parameter.
+fn panel(
+    axis: &str,
+    shown: Interval,
+    prior: Box<dyn Fn(f64) -> f64>,
+    posterior: Box<dyn Fn(f64) -> f64>,
+    interval: Interval,
+) -> Panel<'static> {
+    let parameter = Parameter { name: String::new(), prior, posterior, interval };
+    Panel { axis: axis.into(), range: (shown.low, shown.high), parameters: vec![parameter] }
 }
 
 /// The parameters of a prior.

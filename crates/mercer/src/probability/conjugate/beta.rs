@@ -81,6 +81,17 @@ impl Beta {
         self.alpha / n * (self.beta / n) / (n + 1.0)
     }
 
+    /// `log p(p)`: the logarithm of the density.
+    pub fn ln_density(&self, p: f64) -> f64 {
+        if !(0.0..=1.0).contains(&p) {
+            return f64::NEG_INFINITY;
+        }
+        // An exponent of zero leaves no factor, even at the ends of the interval.
+        let power = |exponent: f64, ln: f64| if exponent == 0.0 { 0.0 } else { exponent * ln };
+        power(self.alpha - 1.0, p.ln()) + power(self.beta - 1.0, (-p).ln_1p())
+            - ln_beta(self.alpha, self.beta)
+    }
+
     /// The distribution function.
     pub fn cdf(&self, p: f64) -> f64 {
         beta_tails(self.alpha, self.beta, p).lower

@@ -65,6 +65,15 @@ impl Gamma {
         self.shape / self.rate / self.rate
     }
 
+    /// The logarithm of the density.
+    pub fn ln_density(&self, x: f64) -> f64 {
+        if x < 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        let power = if self.shape == 1.0 { 0.0 } else { (self.shape - 1.0) * x.ln() };
+        self.shape * self.rate.ln() - ln_gamma(self.shape) + power - self.rate * x
+    }
+
     /// The distribution function.
     pub fn cdf(&self, x: f64) -> f64 {
         gamma_tails(self.shape, x * self.rate).lower

@@ -61,6 +61,11 @@ impl NormalMean {
         self.variance
     }
 
+    /// The logarithm of the density of the mean.
+    pub fn ln_density(&self, mean: f64) -> f64 {
+        normal_log_density(mean, self.mean, self.variance)
+    }
+
     /// The credible interval of a level.
     ///
     /// # Errors

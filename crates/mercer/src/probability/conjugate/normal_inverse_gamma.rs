@@ -99,10 +99,31 @@ impl NormalInverseGamma {
         Interval::equal_tailed(level, |at| self.beta / gamma_quantile(self.alpha, at.mirrored()))
     }
 
+    /// The logarithm of the marginal density of the mean, Student's t.
+    pub fn mean_ln_density(&self, mean: f64) -> f64 {
+        self.student_ln_density(mean, 1.0 / self.kappa)
+    }
+
+    /// The logarithm of the marginal density of the variance, inverse gamma.
+    pub fn variance_ln_density(&self, variance: f64) -> f64 {
+        if variance <= 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        self.alpha * self.beta.ln()
+            - ln_gamma(self.alpha)
+            - (self.alpha + 1.0) * variance.ln()
+            - self.beta / variance
+    }
+
     /// `log p(next value)`, Student's t.
     pub fn ln_predictive(&self, x: f64) -> f64 {
+        self.student_ln_density(x, 1.0 + 1.0 / self.kappa)
+    }
+
+    /// The logarithm of Student's t density around the mean, with a multiple of the scale of the values.
+    fn student_ln_density(&self, x: f64, factor: f64) -> f64 {
         let degrees = 2.0 * self.alpha;
-        let scale2 = self.scale2(1.0 + 1.0 / self.kappa);
+        let scale2 = self.scale2(factor);
         let z2 = (x - self.mean).powi(2) / scale2;
         ln_gamma(self.alpha + 0.5)
             - ln_gamma(self.alpha)

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::model::Classifier;
 use crate::stats::{category, not_a_category};
+use mercer_num::parallel::prelude::*;
 use mercer_num::{Matrix, Rows};
-use rayon::prelude::*;
 
 /// Rows that one task scores.
 const ROWS_PER_TASK: usize = 256;

@@ -5,7 +5,7 @@ use super::Observations;
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::probability::network::{Network, Variable};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// The memory budget if the user sets none.
 const USUAL_MEMORY: u64 = 2 << 30;

@@ -9,7 +9,7 @@ use super::score::Cache;
 use super::{Observations, Score};
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Fitted, Monitor, Stop};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -106,7 +106,7 @@ impl HillClimb {
                 tabu.pop_front();
             }
             steps += 1;
-            monitor.report(steps, Some(self.guess(climb.parents.len()).max(steps + 1)));
+            monitor.report(steps, Some(self.expected_steps(climb.parents.len()).max(steps + 1)));
             let now = climb.total();
             if now > best.0 + rounding {
                 (best, since) = ((now, climb.parents.clone()), 0);
@@ -132,7 +132,7 @@ impl HillClimb {
     }
 
     /// The expected number of steps: two edges per variable, and with a tabu list the steps without improvement.
-    fn guess(&self, n_variables: usize) -> u64 {
+    fn expected_steps(&self, n_variables: usize) -> u64 {
         let after = if self.tabu == 0 { 0 } else { self.patience };
         (n_variables * self.max_parents.min(2) + after) as u64
     }

@@ -4,7 +4,7 @@
 
 use super::{Gain, Observations, mutual_information, spanning_forest};
 use crate::error::{Error, Result};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// The parents in the tree of maximum likelihood with root `root` (Chow & Liu, 1968).
 ///

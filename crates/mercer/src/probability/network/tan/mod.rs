@@ -16,9 +16,9 @@ use crate::model::{AlphaParam, PriorParams};
 use crate::prelude::*;
 use crate::stats::log_priors;
 use crate::stats::{ByClass, PairCounts};
+use mercer_num::parallel::prelude::*;
 use mercer_num::random::Random;
 use ndarray::ArrayView1;
-use rayon::prelude::*;
 use scorer::Scorer;
 
 params! {
