@@ -8,11 +8,13 @@ use crate::model::FactorizedLikelihood;
 
 /// Points of a smooth curve.
 const POINTS_PER_CURVE: usize = 200;
+/// Points of a tail outside of a grid.
+const POINTS_PER_TAIL: usize = 40;
 /// Standard deviations on either side of the mean that a normal density is drawn over.
 const NORMAL_RADIUS: f64 = 4.0;
 /// Means that an exponential density is drawn over: all but exp(−8) of its probability.
 const EXPONENTIAL_MEANS: f64 = 8.0;
-/// Neighboring points of a grid whose densities differ by more than this factor get points in between,
+/// The largest factor between the densities of neighboring points,
 const STEEP: f64 = 1.3;
 /// unless both are below this fraction of the peak.
 const FLAT: f64 = 1e-3;
@@ -112,8 +114,8 @@ pub fn distributions(
     }
 }
 
-/// Densities whose logarithm is linear between the points of a grid; steep parts get points in between, because a line
-/// through the ends lies above the curve.
+/// Densities whose logarithm is linear between the points of a grid and that fall off outside of it. Steep parts get
+/// points in between, because a line through the ends lies above the curve.
 fn interpolated(
     grid: &[f64],
     n_classes: usize,
@@ -123,19 +125,62 @@ fn interpolated(
     let mut curves = vec![Vec::new(); n_classes];
     for (c, curve) in curves.iter_mut().enumerate() {
         let peak = heights.iter().map(|p| p[c]).fold(0.0, f64::max);
+        let mut density = |x: f64| Ok(densities(x)?[c]);
+        let ends = [(grid[0], -1.0), (grid[grid.len() - 1], 1.0)];
+        let [left, right] = ends.map(|(end, side)| tail(end, side, FLAT * peak, &mut density));
+        curve.extend(left?.into_iter().rev());
         for (k, x) in grid.iter().enumerate() {
             curve.push((*x, heights[k][c]));
             let Some(next) = heights.get(k + 1).map(|p| p[c]) else { break };
-            let (low, high) = (next.min(heights[k][c]), next.max(heights[k][c]));
-            if high > FLAT * peak && high > STEEP * low {
-                for part in [0.25, 0.5, 0.75] {
-                    let x = x + part * (grid[k + 1] - x);
-                    curve.push((x, densities(x)?[c]));
-                }
+            for part in steep_parts(heights[k][c], next, FLAT * peak) {
+                let x = x + part * (grid[k + 1] - x);
+                curve.push((x, density(x)?));
             }
         }
+        curve.extend(right?);
     }
     Ok(Distributions::Densities(curves))
+}
+
+/// Fractions of the way between two points at which a density with a linear logarithm changes by the factor [`STEEP`],
+/// as long as it is above `negligible`.
+fn steep_parts(from: f64, to: f64, negligible: f64) -> Vec<f64> {
+    let (low, high) = (from.min(to).max(f64::MIN_POSITIVE), from.max(to));
+    if high <= negligible || high <= STEEP * low {
+        return Vec::new();
+    }
+    let decay = (high / low).ln();
+    let shown = ((high / negligible).ln() / decay).min(1.0);
+    let n = (shown * decay / STEEP.ln()).ceil();
+    let parts = (1..=n as usize).map(|k| shown * k as f64 / n).filter(|part| *part < 1.0);
+    match from >= to {
+        true => parts.collect(),
+        false => parts.map(|part| 1.0 - part).collect::<Vec<_>>().into_iter().rev().collect(),
+    }
+}
+
+/// The curve from the end of a grid outwards, until the density is negligible; empty if it is at the end.
+fn tail(
+    end: f64,
+    side: f64,
+    negligible: f64,
+    density: &mut impl FnMut(f64) -> Result<f64>,
+) -> Result<Vec<(f64, f64)>> {
+    let falls = |density: f64| density <= negligible;
+    if falls(density(end)?) {
+        return Ok(Vec::new());
+    }
+    // The scale of the tail is not known: the distance is doubled or halved until it just suffices.
+    let mut distance = end.abs().max(1.0);
+    while !falls(density(end + side * distance)?) && distance < f64::MAX / 4.0 {
+        distance *= 2.0;
+    }
+    while falls(density(end + side * 0.5 * distance)?) && end + side * 0.25 * distance != end {
+        distance *= 0.5;
+    }
+    let points =
+        (1..=POINTS_PER_TAIL).map(|k| end + side * distance * k as f64 / POINTS_PER_TAIL as f64);
+    points.map(|x| Ok((x, density(x)?))).collect()
 }
 
 /// The points of a normal density with this mean and standard deviation.
