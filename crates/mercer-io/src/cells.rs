@@ -7,7 +7,7 @@ use crate::number::{self, Number};
 use mercer::data::Field;
 use mercer::data::{Column, Kind, MISSING, Table, Values};
 use mercer_num::Sparse;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::sync::Arc;
 
 /// The decoded cells of a column; mirrors [`Values`], with sparse rows that can grow.

@@ -133,7 +133,7 @@ fn add(text: &mut String, message: &Message<'_>, part: &MessagePart<'_>) {
         PartType::Text(body) => *text += decoded(message, part).as_deref().unwrap_or(body),
         PartType::Html(body) => {
             let body = decoded(message, part).map_or(Cow::Borrowed(body.as_ref()), Cow::Owned);
-            *text += &html_to_text(&with_words_apart(&body));
+            *text += &html_to_text(&separate_words(&body));
         }
         _ => return,
     }
@@ -160,22 +160,22 @@ fn decoded(message: &Message<'_>, part: &MessagePart<'_>) -> Option<String> {
 }
 
 /// The page with a space before every tag that separates words.
-fn with_words_apart(html: &str) -> String {
-    let mut apart = String::with_capacity(html.len() + html.len() / 8);
+fn separate_words(html: &str) -> String {
+    let mut separated = String::with_capacity(html.len() + html.len() / 8);
     let mut pieces = html.split('<');
-    apart += pieces.next().unwrap_or_default();
+    separated += pieces.next().unwrap_or_default();
     for piece in pieces {
         let tag = piece.strip_prefix('/').unwrap_or(piece);
         let end = tag.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tag.len());
         let name = &tag[..end];
         let within = WITHIN_WORDS.iter().any(|word| name.eq_ignore_ascii_case(word));
         if !name.is_empty() && !within {
-            apart.push(' ');
+            separated.push(' ');
         }
-        apart.push('<');
-        apart += piece;
+        separated.push('<');
+        separated += piece;
     }
-    apart
+    separated
 }
 
 /// The messages of a mailbox, each from its first header on. A line `From ` at the beginning or after an empty line

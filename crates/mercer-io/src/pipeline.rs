@@ -8,7 +8,7 @@ use crate::cells::Cells;
 use crate::column_summary::{ColumnSummaries, ProfileRequest};
 use crate::decoder::Decoder;
 use crate::error::{At, Result};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -21,7 +21,7 @@ use crate::svmlight::Svmlight;
 use mercer::data::Profile;
 use mercer::data::Schema;
 use mercer::data::{Kind, Stream, Table};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -4,9 +4,9 @@
 //! and copies a few rows otherwise (`f32`, Fortran order, strides). The copy stays in cache, so that no caller converts
 //! a whole matrix.
 
+use crate::parallel::prelude::*;
 use crate::sparse::SparseView;
 use ndarray::{ArcArray2, Array2, ArrayView1, ArrayView2, s};
-use rayon::prelude::*;
 use sprs::CsMatI;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -145,7 +145,8 @@ fn first_invalid<T: Copy + Sync>(
         return x.indexed_iter().find(|(_, v)| bad(**v)).map(|(at, _)| at);
     };
     let some_bad = |cells: &[T]| cells.iter().fold(false, |some, v| some | bad(*v));
-    let first = CELLS_PER_CHECK * cells.par_chunks(CELLS_PER_CHECK).position_first(some_bad)?;
+    let bad_parts: Vec<bool> = cells.par_chunks(CELLS_PER_CHECK).map(some_bad).collect();
+    let first = CELLS_PER_CHECK * bad_parts.iter().position(|bad| *bad)?;
     let at = first + cells[first..].iter().position(|v| bad(*v))?;
     Some((at / x.ncols(), at % x.ncols()))
 }

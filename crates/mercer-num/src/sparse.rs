@@ -4,8 +4,8 @@
 //! parts. Operations that need the value of a cell, to square or to compare it, use [`SparseView::sum_duplicates`],
 //! which copies only if there are such parts.
 
+use crate::parallel::prelude::*;
 use crate::rows::Sparse;
-use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
 
@@ -239,18 +239,17 @@ impl<'a> SparseView<'a> {
 
     /// The same rows without duplicate cells: borrowed, or a copy if a cell is stored in parts.
     pub fn sum_duplicates(&self) -> SummedDuplicates<'a> {
-        let in_parts: Vec<bool> = self
-            .offsets
-            .par_windows(2)
-            .chunks(ROWS_PER_CHUNK)
-            .flat_map_iter(|rows| {
-                let mut marks = ColumnBits::new();
-                let cells = |row: &[usize]| &self.columns[row[0] - self.start..row[1] - self.start];
-                rows.into_iter()
-                    .map(move |row| marks.has_duplicates(cells(row)))
-                    .collect::<Vec<_>>()
-            })
-            .collect();
+        // The offsets at which rows begin; the end of a row is the next one.
+        let starts = &self.offsets[..self.offsets.len().saturating_sub(1)];
+        let chunks = starts.par_chunks(ROWS_PER_CHUNK).enumerate();
+        let in_parts: Vec<bool> = chunks.flat_map_collect(|(k, starts)| {
+            let mut marks = ColumnBits::new();
+            let ends = &self.offsets[k * ROWS_PER_CHUNK + 1..];
+            let cells = |(from, to): (&usize, &usize)| {
+                marks.has_duplicates(&self.columns[from - self.start..to - self.start])
+            };
+            starts.iter().zip(ends).map(cells).collect::<Vec<_>>()
+        });
         if !in_parts.contains(&true) {
             return SummedDuplicates::Borrowed(*self);
         }

@@ -3,7 +3,7 @@
 
 use crate::Matrix;
 use crate::double_double::{DoubleDouble, dot};
-use rayon::prelude::*;
+use crate::parallel::prelude::*;
 
 /// Rows per task.
 const ROWS_PER_TASK: usize = 16;

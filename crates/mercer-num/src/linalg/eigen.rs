@@ -2,6 +2,7 @@
 
 use super::{from_faer, to_faer};
 use crate::Matrix;
+use crate::parallel::prelude::*;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::tridiag::tridiag_in_place;
@@ -16,7 +17,6 @@ use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Conj, Mat, Par};
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 
 /// Matrices of at least so many rows are decomposed on all threads.
 const MIN_PARALLEL_ROWS: usize = 256;

@@ -2,13 +2,13 @@
 
 use crate::Matrix;
 use crate::parallel;
+use crate::parallel::prelude::*;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::reborrow::ReborrowMut;
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, Axis, s};
-use rayon::prelude::*;
 use std::convert::Infallible;
 
 /// Rows per panel of a product: enough for full speed.

@@ -1,9 +1,9 @@
 //! Symmetric matrices stored as their lower half, because products with a large matrix are limited by memory.
 
 use crate::Matrix;
+use crate::parallel::prelude::*;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows per panel: enough for products at full speed.

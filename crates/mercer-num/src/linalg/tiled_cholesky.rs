@@ -8,12 +8,12 @@
 use super::{Cholesky, solve_lower};
 use crate::Matrix;
 use crate::float::Float;
+use crate::parallel::prelude::*;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 
 /// Rows and columns of a tile.
 const ROWS_PER_TILE: usize = 256;

@@ -5,8 +5,8 @@
 
 use crate::SparseView;
 use crate::memory::prefetch_line;
+use crate::parallel::prelude::*;
 use multiversion::multiversion;
-use rayon::prelude::*;
 
 /// Rows per task.
 const ROWS_PER_CHUNK: usize = 512;
@@ -65,8 +65,12 @@ impl PackedRows {
             }
             fits
         });
-        let fits = fits.reduce(|| true, |a, b| a && b);
-        fits.then_some(PackedRows { n_columns: x.n_columns(), offsets, cells })
+        let fits: Vec<bool> = fits.collect();
+        fits.iter().all(|fits| *fits).then_some(PackedRows {
+            n_columns: x.n_columns(),
+            offsets,
+            cells,
+        })
     }
 
     /// The number of rows.

@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::model::{Classifier, OneOrEach};
 use crate::stats::{ByClass, Count, Counts, not_a_count, on_cells};
 use mercer_num::memory::zeros;
+use mercer_num::parallel::prelude::*;
 use mercer_num::simd::{add_table_rows, sum};
 use mercer_num::{Matrix, Rows, SharedMatrix, SparseView};
 use ndarray::{ArrayView2, Axis, ShapeBuilder, Slice};
-use rayon::prelude::*;
 use serde::{Deserialize, Deserializer};
 use std::ops::Range;
 
@@ -171,14 +171,12 @@ pub(super) fn by_column<T: Send>(
     let results = table
         .par_chunks_mut(width * n_classes.max(1))
         .enumerate()
-        .map_init(
-            || (vec![0; width + 1], vec![0.0; width + 1]),
-            |(positive, values), (k, cells)| {
-                let columns = k * width..k * width + cells.len() / n_classes;
-                let counts = counts.slice_axis(Axis(1), Slice::from(columns.clone()));
-                fill(&mut Strip { columns, counts, cells, positive, values })
-            },
-        )
+        .map(|(k, cells)| {
+            let (positive, values) = (&mut vec![0; width + 1], &mut vec![0.0; width + 1]);
+            let columns = k * width..k * width + cells.len() / n_classes;
+            let counts = counts.slice_axis(Axis(1), Slice::from(columns.clone()));
+            fill(&mut Strip { columns, counts, cells, positive, values })
+        })
         .collect();
     let table = Matrix::from_shape_vec((n_classes, n_columns).f(), table);
     (table.expect("one cell per class and column"), results)

@@ -21,9 +21,9 @@ pub use mixed::{Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Text, Weig
 pub use multinomial::{MultinomialNb, MultinomialNbModel};
 
 use crate::error::{Error, Result};
+use mercer_num::parallel::prelude::*;
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The smallest alpha if `force_alpha` is false.

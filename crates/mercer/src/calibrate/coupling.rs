@@ -5,8 +5,8 @@
 
 use super::map::CalibrationMap;
 use mercer_num::Matrix;
+use mercer_num::parallel::prelude::*;
 use mercer_num::special::log_normalize;
-use rayon::prelude::*;
 
 /// The class for which a decision value is positive.
 #[derive(Clone, Copy, Debug, PartialEq)]

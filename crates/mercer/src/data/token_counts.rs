@@ -4,7 +4,7 @@
 //! lends slices of it; [`DocumentTermMatrix`] is the same in one compressed sparse row (CSR) matrix.
 
 use mercer_num::Sparse;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 

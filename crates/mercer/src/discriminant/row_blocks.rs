@@ -1,10 +1,10 @@
 //! Scores of rows, block by block on all threads.
 
 use crate::prelude::*;
+use mercer_num::parallel::prelude::*;
 use mercer_num::rows::Missing;
 use mercer_num::simd::sum;
 use mercer_num::special::argmax;
-use rayon::prelude::*;
 
 /// Rows of one block.
 pub(super) const ROWS_PER_BLOCK: usize = 256;

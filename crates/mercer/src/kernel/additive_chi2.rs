@@ -8,7 +8,7 @@ use super::{Function, Kernel};
 use crate::data::check_storage;
 use crate::model::Status;
 use crate::prelude::*;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::f64::consts::PI;
 use std::time::Instant;
 

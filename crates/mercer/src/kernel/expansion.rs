@@ -5,8 +5,8 @@ use crate::choice;
 use crate::data::check_storage;
 use crate::error::{Error, Result};
 use crate::model::Cached;
+use mercer_num::parallel::prelude::*;
 use mercer_num::{Float, Matrix, Rows, SparseView};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -347,7 +347,7 @@ impl KernelExpansion {
             KernelRows::<f64>::new(function, storage, x, indices, self.kernel_center(), indices)
                 .diagonal()
         };
-        Ok(indices.par_chunks(ROWS_PER_BLOCK).flat_map_iter(own).collect())
+        Ok(indices.par_chunks(ROWS_PER_BLOCK).flat_map_collect(own))
     }
 
     /// Refuses parts that no fit could have made.

@@ -15,11 +15,11 @@ use crate::model::Cached;
 use crate::prelude::*;
 use mercer_num::Float;
 use mercer_num::linalg::Qr;
+use mercer_num::parallel::prelude::*;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
 use mercer_num::simd::sparse_product::ColumnPanels;
 use ndarray::Array2;
-use rayon::prelude::*;
 use std::ops::Mul;
 use std::time::Instant;
 

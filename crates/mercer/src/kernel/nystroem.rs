@@ -19,8 +19,8 @@ use crate::model::{Cached, Stop};
 use crate::prelude::*;
 use mercer_num::Float;
 use mercer_num::linalg::{Cholesky, SymmetricEigen, multiply_transposed, solve_lower};
+use mercer_num::parallel::prelude::*;
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 use std::time::Instant;
 
 /// Eigenvalues below this fraction of the largest are rounding.

@@ -10,9 +10,9 @@ use super::approximation::{check_usable, sampled_error};
 use crate::data::{check_cells, check_storage};
 use crate::model::{Cached, ParamValue, Rule};
 use crate::prelude::*;
+use mercer_num::parallel::prelude::*;
 use mercer_num::rows::Missing;
 use ndarray::Array2;
-use rayon::prelude::*;
 use std::ops::Mul;
 use std::time::Instant;
 

@@ -9,9 +9,9 @@ use super::approximation::{check_usable, sampled_certificate, sampled_error};
 use crate::data::{check_cells, check_storage};
 use crate::prelude::*;
 use mercer_num::fourier::CircularConvolution;
+use mercer_num::parallel::prelude::*;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
-use rayon::prelude::*;
 use std::time::Instant;
 
 /// Rows mapped by one thread at a time.

@@ -3,9 +3,9 @@
 //! Rows sampled from this list do not depend on the order of the data, and a row of weight two is sampled like a row that
 //! occurs twice.
 
+use mercer_num::parallel::{self, prelude::*};
 use mercer_num::random::splitmix64;
 use mercer_num::{Rows, SparseView};
-use rayon::prelude::*;
 
 /// Distinct rows.
 pub(crate) struct UniqueRows {
@@ -21,12 +21,10 @@ impl UniqueRows {
     /// The distinct rows of positive weight; an empty `weights` means ones.
     pub fn of(rows: &Rows<'_>, weights: &[f64], seed: u64) -> UniqueRows {
         let weight = |i: u32| weights.get(i as usize).copied().unwrap_or(1.0);
-        let mut keys: Vec<(u128, u32)> = (0..rows.n_rows() as u32)
-            .into_par_iter()
-            .filter(|i| weight(*i) > 0.0)
-            .map(|i| (key(rows, i as usize, seed), i))
-            .collect();
-        keys.par_sort_unstable();
+        let weighted: Vec<u32> = (0..rows.n_rows() as u32).filter(|i| weight(*i) > 0.0).collect();
+        let mut keys: Vec<(u128, u32)> =
+            weighted.par_iter().map(|i| (key(rows, *i as usize, seed), *i)).collect();
+        parallel::sort_unstable_by(&mut keys, Ord::cmp);
         let mut out = UniqueRows { indices: Vec::new(), weights: Vec::new(), draws: Vec::new() };
         // Rows with the same 128-bit hash are equal for all practical purposes.
         for same in keys.chunk_by(|a, b| a.0 == b.0) {
@@ -45,7 +43,7 @@ pub(crate) fn duplicate_keys(rows: &Rows<'_>, indices: &[u32]) -> Vec<u128> {
     const MAX_ROWS_PER_DUPLICATE: usize = 50;
     let keys: Vec<u128> = indices.par_iter().map(|i| key(rows, *i as usize, 0)).collect();
     let mut sorted = keys.clone();
-    sorted.par_sort_unstable();
+    parallel::sort_unstable_by(&mut sorted, Ord::cmp);
     let again = sorted.windows(2).filter(|pair| pair[0] == pair[1]).count();
     if MAX_ROWS_PER_DUPLICATE * again < indices.len() { Vec::new() } else { keys }
 }

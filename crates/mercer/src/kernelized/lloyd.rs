@@ -11,7 +11,7 @@
 use super::k_means::KernelKMeans;
 use crate::kernel::{KernelRows, k_means_plus_plus};
 use crate::model::{Monitor, Stop};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// Rows whose distances from the means one thread computes at a time.
 const ROWS_PER_BLOCK: usize = 64;

@@ -7,10 +7,10 @@ use super::{KernelPcaModel, KernelRidge, KernelRidgeModel};
 use crate::kernel::{Function, Kernel};
 use crate::prelude::*;
 
-/// Learns the way back for some rows, with the kernel that they were seen through and a price on size.
+/// Fits the kernel ridge regression from components to rows, with the kernel of the components and penalty `alpha`.
 ///
 /// # Errors
-/// If kernel values are all that is known of the rows, or they do not fit in memory written out.
+/// If the kernel is precomputed, so that the rows are unknown, or the dense rows exceed the memory budget.
 pub(super) fn pre_images(
     model: &KernelPcaModel,
     data: &Dataset<'_>,
@@ -22,11 +22,11 @@ pub(super) fn pre_images(
         return Err(Error::Parameter {
             name: "fit_inverse_transform".into(),
             found: "true with kernel values".into(),
-            expected: "false there: the rows behind them are not known".into(),
+            expected: "false for a precomputed kernel, whose rows are unknown".into(),
         });
     }
     let (n, d) = (data.n_rows(), data.n_columns());
-    monitor.reserve("writing out the rows to come back to", 16 * n as u64 * d as u64)?;
+    monitor.reserve("dense rows as targets of the pre-images", 16 * n as u64 * d as u64)?;
     let cells = (0..n).flat_map(|i| data.rows().row(i)).collect();
     let rows = Matrix::from_shape_vec((n, d), cells).expect("rows of one width");
     let components = model.transform(data.rows())?;

@@ -15,8 +15,8 @@ use crate::kernel::{Kernel, KernelExpansion, KernelRows, Precision, Segment};
 use crate::model::{Cached, Plan, Stop};
 use crate::prelude::*;
 use mercer_num::linalg::solve_lower;
+use mercer_num::parallel::prelude::*;
 use mercer_num::special::{Tails, normal_quantile};
-use rayon::prelude::*;
 use std::time::Instant;
 
 /// Rows up to which a factor is kept in double precision: it is there at once.

@@ -34,7 +34,7 @@ pub(super) fn solve_by_conjugate_gradient(
         return Err(Error::Stopped);
     }
     let factor = low_rank.factor::<f64>(&(0..n as u32).collect::<Vec<_>>());
-    let guess = Woodbury::new(&factor, ridge)?;
+    let preconditioner = Woodbury::new(&factor, ridge)?;
     let product = |v: &[Vec<f64>]| {
         let mut out = ready.weighted_tables(v, ready);
         for (out, v) in out.iter_mut().zip(v) {
@@ -42,7 +42,14 @@ pub(super) fn solve_by_conjugate_gradient(
         }
         Some(out)
     };
-    let found = conjugate_gradient(targets, product, |r| guess.solve(r), tol, most as u64, monitor);
+    let found = conjugate_gradient(
+        targets,
+        product,
+        |r| preconditioner.solve(r),
+        tol,
+        most as u64,
+        monitor,
+    );
     let CgSolution { x, iterations: rounds, converged, stopped } = found;
     if rounds == 0 && stopped.is_some() {
         return Err(Error::Stopped);

@@ -12,9 +12,9 @@ use crate::data::ClassWeightParam;
 use crate::evaluate::stratified_folds;
 use crate::model::{Candidate, Candidates, Certificate, CrossValidated, ParamValue, Rule};
 use crate::prelude::*;
+use mercer_num::parallel::prelude::*;
 use mercer_num::rows::Missing;
 use ndarray::{Array3, Array5, Axis};
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 

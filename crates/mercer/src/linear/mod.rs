@@ -36,12 +36,12 @@ pub use svr::{EpsilonInsensitiveLoss, LinearSvr, LinearSvrModel};
 
 use crate::data::check_storage;
 use crate::error::{Error, Result};
+use mercer_num::parallel::prelude::*;
 use mercer_num::parallel::{Layout, chunk_rows};
 use mercer_num::rows::Missing;
 use mercer_num::simd::dot_rows;
 use mercer_num::{Matrix, Rows};
 use ndarray::Array1;
-use rayon::prelude::*;
 
 /// `b₀ + Σⱼ bⱼ xⱼ` of every row, on all threads.
 fn linear_predictions(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Result<Vec<f64>> {

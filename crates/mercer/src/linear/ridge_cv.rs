@@ -12,7 +12,7 @@ use crate::model::{Candidate, Candidates, CrossValidated, gather};
 use crate::prelude::*;
 use crate::stats::{CrossProducts, Scatter};
 use mercer_num::linalg::{SymmetricEigen, add_matrix_product};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::time::Instant;
 
 /// Rows evaluated together.

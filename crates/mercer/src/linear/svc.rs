@@ -24,8 +24,8 @@ use crate::solver::dual_coordinate_descent::crammer_singer::{
     self, CrammerSinger, CrammerSingerLimits,
 };
 use crate::solver::duality_gap::{Accuracy, DualityGap};
+use mercer_num::parallel::prelude::*;
 use mercer_num::rows::Missing;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 

@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::evaluate::Summary;
 use crate::explain::{ClassMeans, Domain, SupportExplanation, Terms};
 use mercer_num::parallel;
+use mercer_num::parallel::prelude::*;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
 use mercer_num::{Matrix, Rows, Sparse};
 use ndarray::Array2;
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// Predicts one of several classes.
@@ -119,8 +119,7 @@ fn map_rows<T: Send>(scores: &Matrix, reduce: impl Fn(&[f64]) -> T + Sync + Send
     let reduce = &reduce;
     cells
         .par_chunks(ROWS_PER_TASK * width)
-        .flat_map_iter(|rows| rows.chunks_exact(width).map(reduce))
-        .collect()
+        .flat_map_collect(|rows| rows.chunks_exact(width).map(reduce))
 }
 
 /// Predicts class probabilities.

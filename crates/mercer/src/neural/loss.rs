@@ -18,10 +18,10 @@ use crate::solver::lbfgs::{LbfgsResult, lbfgs};
 use mercer_num::Rows;
 use mercer_num::linalg::{add_transposed_product, dot_products};
 use mercer_num::parallel;
+use mercer_num::parallel::prelude::*;
 use mercer_num::rows::Missing;
 use mercer_num::simd::add_table_rows;
 use mercer_num::sparse::CsrMatrix;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The rows are split into at most this many parts, unless they would exceed [`MAX_ROWS_PER_PART`]; each part has its own gradient.

@@ -3,9 +3,9 @@
 use super::activation::Activation;
 use super::architecture::Architecture;
 use mercer_num::linalg::add_matrix_product;
+use mercer_num::parallel::prelude::*;
 use mercer_num::simd::add_table_rows;
 use mercer_num::{Matrix, Rows};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows that pass through the layers together.

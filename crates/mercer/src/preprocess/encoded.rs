@@ -3,9 +3,9 @@
 use super::Features;
 use crate::data::{Classes, ColumnDescription, Dataset, Label, MISSING, Table, Values};
 use crate::error::{Error, Result};
+use mercer_num::parallel::prelude::*;
 use mercer_num::{Matrix, Rows, Sparse};
 use ndarray::Axis;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The class code of an unlabeled row.
@@ -199,28 +199,27 @@ impl Encoded {
     }
 }
 
-/// Compressed rows one below the other. Memory that is new costs more than the copy, so all threads
-/// take part.
+/// Stacks sparse rows. Touching new memory takes longer than the copy, so it is done on all threads.
 fn stacked(parts: &[&Sparse], width: usize) -> Sparse {
     let n_cells = parts.iter().map(|x| x.nnz()).sum();
-    let (mut places, mut values) = (vec![0; n_cells], vec![0.0; n_cells]);
-    let (mut places_left, mut values_left) = (places.as_mut_slice(), values.as_mut_slice());
+    let (mut columns, mut values) = (vec![0; n_cells], vec![0.0; n_cells]);
+    let (mut columns_left, mut values_left) = (columns.as_mut_slice(), values.as_mut_slice());
     let mut offsets = vec![0];
     let mut copies = Vec::with_capacity(parts.len());
     for x in parts {
         let before = offsets[offsets.len() - 1];
         let ends = x.indptr().into_raw_storage().iter().skip(1);
         offsets.extend(ends.map(|end| before + end));
-        let (some_places, more_places) = places_left.split_at_mut(x.nnz());
+        let (some_columns, more_columns) = columns_left.split_at_mut(x.nnz());
         let (some_values, more_values) = values_left.split_at_mut(x.nnz());
-        copies.push((some_places, some_values, x));
-        (places_left, values_left) = (more_places, more_values);
+        copies.push((some_columns, some_values, x));
+        (columns_left, values_left) = (more_columns, more_values);
     }
-    copies.into_par_iter().for_each(|(places, values, x)| {
-        places.copy_from_slice(x.indices());
+    copies.into_par_iter().for_each(|(columns, values, x)| {
+        columns.copy_from_slice(x.indices());
         values.copy_from_slice(x.data());
     });
-    Sparse::new((offsets.len() - 1, width), offsets, places, values)
+    Sparse::new((offsets.len() - 1, width), offsets, columns, values)
 }
 
 /// Makes rows of many tables: what is the same for all of them is worked out once.

@@ -11,7 +11,7 @@ use super::line_search::armijo_backtracking;
 use super::objective::{SubproblemState, unit_steps};
 use super::{SmoothObjective, StoppingRule, Termination};
 use crate::data::design_matrix::Column;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// Passes over the weights of one model, at most: as many as visit `MODEL_VISITS` entries, within these limits.
 const MODEL_PASSES: (u64, u64) = (100, 10_000);
@@ -187,7 +187,7 @@ impl<'a, P: PenalizedLoss> QuadraticModel<'a, P> {
     ) -> QuadraticModel<'a, P> {
         let (m, n) = (problem.n_outputs(), problem.n_rows());
         let weights = problem.hessian_weights();
-        let diagonal = columns.par_iter().flat_map_iter(|column| {
+        let diagonal = columns.par_iter().flat_map_collect(|column| {
             let mut sums = vec![0.0; m];
             column.for_each(n, |i, x| {
                 let row = &weights[i * m..(i + 1) * m];
@@ -195,7 +195,6 @@ impl<'a, P: PenalizedLoss> QuadraticModel<'a, P> {
             });
             sums
         });
-        let diagonal = diagonal.collect();
         let hessian_weights = match problem.softmax() {
             Some((proba, row_weights)) => {
                 let rows = proba.chunks_exact(m).zip(row_weights);

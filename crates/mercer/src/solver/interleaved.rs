@@ -2,7 +2,7 @@
 //!
 //! Sums are made in blocks of a fixed length, so that any number of threads gives the same bits.
 
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// Entries that one task handles.
 const ENTRIES_PER_BLOCK: usize = 1 << 14;

@@ -4,9 +4,9 @@
 use crate::error::{Error, Result};
 use crate::stats::Grouped;
 use mercer_num::memory::zeros;
+use mercer_num::parallel::prelude::*;
 use mercer_num::{Matrix, Rows, SharedMatrix, SparseView};
 use ndarray::{Axis, Slice};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// How a cell is counted.
@@ -115,10 +115,10 @@ fn sparse_sums(
     let mut sums = zeros(shape.0 * shape.1);
     let mut rows_of = vec![Vec::new(); n_groups];
     group_of_row.iter().enumerate().for_each(|(i, group)| rows_of[*group as usize].push(i));
-    let bad_cell = sums
+    let bad_cells: Vec<Option<(usize, usize, f64)>> = sums
         .par_chunks_mut(x.n_columns().max(1))
         .zip(&rows_of)
-        .filter_map(|(sums, rows)| {
+        .map(|(sums, rows)| {
             let mut ones = Vec::new();
             rows.iter().enumerate().find_map(|(k, i)| {
                 // The rows of a group are not adjacent, so the processor does not prefetch the next one by itself.
@@ -137,8 +137,8 @@ fn sparse_sums(
                 })
             })
         })
-        .min_by_key(|(i, ..)| *i);
-    match bad_cell {
+        .collect();
+    match bad_cells.into_iter().flatten().min_by_key(|(i, ..)| *i) {
         Some((i, j, v)) => Err(not_a_count(i, j, v)),
         None => Ok(Matrix::from_shape_vec(shape, sums).expect("one sum per group and column")),
     }

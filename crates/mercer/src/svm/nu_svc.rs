@@ -17,7 +17,7 @@ use crate::data::ClassWeightParam;
 use crate::explain::SupportExplanation;
 use crate::kernel::{KernelExpansion, KernelParams, SvmKernelOptions};
 use crate::prelude::*;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 

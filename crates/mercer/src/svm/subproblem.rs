@@ -6,7 +6,7 @@ use super::duality_gap::DualityGap;
 use crate::kernel::{Indefinite, Precision};
 use crate::model::{Certificate, Convergence, Monitor, Plan, Progress};
 use crate::solver::{BoxQp, OnProgress, PowerSlack};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 

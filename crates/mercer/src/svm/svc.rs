@@ -18,7 +18,7 @@ use crate::kernel::{KernelParams, SvmKernelOptions};
 use crate::model::{Certificate, Convergence};
 use crate::prelude::*;
 use crate::solver::{OnProgress, PowerSlack};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::time::Instant;
 
 choice! {

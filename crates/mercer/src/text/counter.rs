@@ -10,7 +10,7 @@ use super::vocabulary::Lookup;
 use crate::data::token_counts::DocumentBlock;
 use crate::error::{Error, Result};
 use crate::model::Monitor;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

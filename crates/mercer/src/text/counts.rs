@@ -12,7 +12,7 @@ use crate::data::DocumentTermMatrix;
 use crate::data::token_counts::DocumentBlock;
 use crate::error::Result;
 use crate::model::Monitor;
-use rayon::prelude::*;
+use mercer_num::parallel::{self, prelude::*};
 
 /// The column of a term that is not selected.
 const NO_COLUMN: u32 = u32::MAX;
@@ -178,7 +178,7 @@ fn sorted(counters: &[Counter]) -> Sorted {
                 .map(|id| (prefix(counter.terms.term(id)), table as u32, id as u32)),
         );
     }
-    all.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| term(a).cmp(term(b))));
+    parallel::sort_unstable_by(&mut all, |a, b| a.0.cmp(&b.0).then_with(|| term(a).cmp(term(b))));
     let mut order: Vec<(u32, u32)> = Vec::new();
     let mut document_frequencies: Vec<u64> = Vec::new();
     let mut ranks: Vec<Vec<u32>> = counters.iter().map(|c| vec![0; c.terms.len()]).collect();

@@ -12,7 +12,7 @@ use super::selection::Selection;
 use crate::data::TokenCounts;
 use crate::data::token_counts::DocumentBlock;
 use crate::error::Result;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -54,7 +54,7 @@ impl StreamingCounter {
         let taken = AtomicUsize::new(0);
         let found: Vec<(usize, DocumentBlock)> = (self.counters.par_iter().enumerate())
             .with_max_len(1)
-            .flat_map_iter(|(index, counter)| {
+            .flat_map_collect(|(index, counter)| {
                 let mut counter = counter.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut counted = Vec::new();
                 loop {
@@ -69,8 +69,7 @@ impl StreamingCounter {
                         None => counter.observe(&self.reader, documents),
                     }
                 }
-            })
-            .collect();
+            });
         let documents = batches.iter().flat_map(|batch| batch.iter().flatten());
         self.n_documents += documents.count() as u64;
         if let Some(cache) = &mut self.cache {

@@ -20,7 +20,7 @@
 //! | `InformationPlusOne` | ln(M / (m + 1)), the same with one added to the document frequency |
 
 use crate::data::DocumentTermMatrix;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Rows that one task weights.

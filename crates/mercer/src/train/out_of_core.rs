@@ -7,16 +7,15 @@
 //! Rows are shuffled within a part only. If the rows are sorted by class, a part has a single class and the learner
 //! forgets the classes before it; the certificate notes this.
 
-use super::Task;
 use super::folds::{AssignedRows, Labels};
 use super::target_scale::{TargetScaling, TargetSums};
 use super::training::{Outcome, Training};
 use crate::catalog::AnyModel;
 use crate::data::{Dataset, Stream};
 use crate::error::{Error, Result};
-use crate::model::{BoxedOutOfCoreFit, Fitted, Monitor, Shape, Stop};
+use crate::model::{BoxedOutOfCoreFit, Fitted, Monitor, Stop};
 use crate::preprocess::Encoded;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::time::Instant;
 
 /// The rows of a part,
@@ -73,14 +72,7 @@ impl Training<'_> {
         start: Instant,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Outcome, S::Error> {
-        let shape = Shape {
-            classes: match self.task {
-                Task::Classification(classes) => Some(classes),
-                Task::Regression | Task::Unsupervised => None,
-            },
-            n_columns: self.features.n_features(),
-            layout: self.features.layout(),
-        };
+        let shape = self.shape();
         let n_learners = if self.n_folds > 1 { self.n_folds + 1 } else { 1 };
         let n_weight_vectors =
             shape.classes.map_or(1, |classes| if classes.len() == 2 { 1 } else { classes.len() });
@@ -146,7 +138,7 @@ impl Training<'_> {
 
     /// The scaling of the target in one pass, if the recipe asks for it. It is that of all rows for every fold: a
     /// shift and a factor of the target do not tell the targets of held-out rows.
-    fn read_target_scaling<S: Stream>(
+    pub(super) fn read_target_scaling<S: Stream>(
         &self,
         stream: &S,
         monitor: &Monitor<'_>,

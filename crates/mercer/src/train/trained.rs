@@ -1,4 +1,4 @@
-//! A model ready to use on tables, and everything it needs to be merged, saved and told about.
+//! A trained model: estimator, preprocessing, fitted model and certificate, with what merging and saving need.
 
 use crate::catalog::{AnyModel, AnyStats, Estimator};
 use crate::decision::{DecisionRule, Densities};
@@ -11,30 +11,29 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Summaries of at least so many bytes are not stored beside the model that they make.
-const LARGE: u64 = 1 << 20;
+/// Statistics of at least so many bytes replace the model in a file, if the model follows from them.
+const MIN_LARGE_BYTES: u64 = 1 << 20;
 
-/// An estimator, what it learned, and how tables become its rows.
+/// An estimator with its fitted model and the preprocessing from tables to rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained {
-    /// The version of Mercer that made it.
+    /// The version of Mercer that trained the model.
     pub made_by: String,
-    /// How it was asked to learn.
+    /// The estimator with its parameters.
     pub estimator: Estimator,
-    /// How tables become rows.
+    /// The preprocessing from tables to rows.
     pub features: Features,
-    /// What it learned, and the proof.
+    /// The fitted model and its certificate.
     pub fitted: Fitted<AnyModel>,
-    /// The summary it was made from, if it learns by statistics: what merging and forgetting need.
+    /// The sufficient statistics, if the estimator learns by them: merging and forgetting need them.
     pub stats: Option<AnyStats>,
-    /// Costs, new priors and the reject zone that answers are given by, where any were set.
+    /// Costs, new priors and the reject option of predictions, if any were set.
     pub decision: Option<DecisionRule>,
-    /// The log-densities of training rows, each under a model that had not seen it; what strangers
-    /// are measured by.
+    /// Held-out log-densities of the training rows, the reference for detecting outliers.
     pub densities: Option<Densities>,
 }
 
-/// What a file holds of it: no model where the summary makes it again.
+/// The contents of a model file; the model is left out if it follows from the statistics.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct InFile<'a> {
@@ -50,7 +49,7 @@ struct InFile<'a> {
 }
 
 impl Trained {
-    /// Puts the parts together.
+    /// A trained model without decision rule and densities.
     pub fn new(
         estimator: Estimator,
         features: Features,
@@ -61,7 +60,7 @@ impl Trained {
         Trained { made_by, estimator, features, fitted, stats, decision: None, densities: None }
     }
 
-    /// The model of the rows of both.
+    /// The model trained on the rows of both.
     ///
     /// # Errors
     /// If the two were not trained alike, or do not learn by statistics.
@@ -80,17 +79,17 @@ impl Trained {
         stats.merge(theirs)?;
         let rows = self.fitted.certificate.rows + other.fitted.certificate.rows;
         let mut merged = self.refinished(stats, rows)?;
-        // A part that was cut short stays one in the whole.
+        // If the training of a part was stopped early, the whole is marked too.
         let stopped = self.fitted.certificate.stopped().or(other.fitted.certificate.stopped());
         merged.fitted.certificate = merged.fitted.certificate.stopped_by(stopped);
         merged.features = features;
         Ok(merged)
     }
 
-    /// The model without some of its rows, given as their summary.
+    /// The model without some of its rows, given as their statistics.
     ///
     /// # Errors
-    /// If the rows cannot have been learned.
+    /// If the model was not trained on the rows.
     pub fn forget(&self, stats: &AnyStats, rows: u64) -> Result<Trained> {
         let Some(mine) = &self.stats else {
             return Err(self.estimator.unable("forget: it keeps no statistics"));
@@ -116,9 +115,9 @@ impl Trained {
         {
             decision = decision.map(|rule| rule.with_model_priors(&old, &new));
         }
-        // Costs say nothing about classes that came later.
+        // Costs are not defined for classes that were added.
         decision = decision.filter(|rule| rule.check(n_classes(&fitted.model)).is_ok());
-        // Densities are of the rows before.
+        // The stored densities belong to the previous rows.
         Ok(Trained { fitted, stats: Some(stats), decision, densities: None, ..self.clone() })
     }
 
@@ -130,7 +129,7 @@ impl Trained {
         file::to_bytes(self.tree()?)
     }
 
-    /// What a file holds.
+    /// The contents of a model file.
     fn tree(&self) -> Result<Tree> {
         let model = (!self.follows_from_stats()).then_some(Cow::Borrowed(&self.fitted.model));
         let certificate = self.fitted.certificate.clone();
@@ -146,21 +145,22 @@ impl Trained {
         Tree::of(&file).map_err(|e| Error::File(e.to_string()))
     }
 
-    /// Whether the summary is large and makes the very model again. Then the model need not be stored: a table
-    /// of counts and one of their logarithms are as large as each other.
+    /// Whether the statistics are large and determine the model bit by bit. Then the model is not stored: a table of
+    /// counts and the table of their logarithms have the same size.
     fn follows_from_stats(&self) -> bool {
         let Some(stats) = self.stats.as_ref().filter(|stats| !stats.holds_rows()) else {
             return false;
         };
         let n_columns = self.features.n_features();
-        self.estimator.summary_bytes(n_classes(&self.fitted.model).max(1), n_columns) >= LARGE
+        self.estimator.summary_bytes(n_classes(&self.fitted.model).max(1), n_columns)
+            >= MIN_LARGE_BYTES
             && self.estimator.finish(stats, 0).is_ok_and(|again| again.model == self.fitted.model)
     }
 
-    /// The model in a file's bytes.
+    /// Reads the bytes of a model file.
     ///
     /// # Errors
-    /// The first claim that does not hold.
+    /// The first field that is not valid.
     pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
         let file: InFile<'_> = file::from_bytes(bytes)?
             .into_value()
@@ -172,7 +172,7 @@ impl Trained {
         let is_stored = file.fitted.model.is_some();
         let model = match (file.fitted.model, &stats) {
             (Some(model), _) => model.into_owned(),
-            (None, Some(stats)) if !stats.holds_rows() => made_of(&estimator, stats)?,
+            (None, Some(stats)) if !stats.holds_rows() => finish_stats(&estimator, stats)?,
             (None, _) => return Err(Error::File("neither a model nor what makes one".into())),
         };
         let trained = Trained {
@@ -191,10 +191,10 @@ impl Trained {
         Ok(trained)
     }
 
-    /// Writes a model file whole or not at all.
+    /// Writes a model file atomically.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the operating system.
     pub fn save(&self, path: &Path) -> Result<()> {
         file::save_tree(path, self.tree()?)
     }
@@ -202,7 +202,7 @@ impl Trained {
     /// Reads a model file.
     ///
     /// # Errors
-    /// What the system said, or the first claim that does not hold.
+    /// The error of the operating system, or the first field that is not valid.
     pub fn load(path: &Path) -> Result<Trained> {
         let bytes = std::fs::read(path)
             .map_err(|e| Error::System { path: path.display().to_string(), why: e.to_string() })?;
@@ -230,18 +230,18 @@ impl Trained {
 
     fn check_stats(&self) -> Result<()> {
         let Some(stats) = &self.stats else { return Ok(()) };
-        // What merging and forgetting would make must be of the same columns and classes.
+        // Models made by merging and forgetting must have the same columns and classes.
         let shape = |model: &AnyModel| {
             let classifier = model.as_model().classifier();
             (n_columns(model), classifier.map(|model| model.classes().clone()))
         };
         let again = match stats.outline().filter(|_| stats.holds_rows()) {
-            // What takes a search to make is not made anew to be looked at.
+            // A model that takes a search is not fitted again for a check.
             Some((n_columns, classes)) => {
                 stats.check()?;
                 (Some(n_columns), Some(classes))
             }
-            None => shape(&made_of(&self.estimator, stats)?),
+            None => shape(&finish_stats(&self.estimator, stats)?),
         };
         if again == shape(&self.fitted.model) {
             return Ok(());
@@ -250,18 +250,18 @@ impl Trained {
     }
 }
 
-/// The model that a summary from a file makes.
-fn made_of(estimator: &Estimator, stats: &AnyStats) -> Result<AnyModel> {
+/// The model that follows from the statistics of a file.
+fn finish_stats(estimator: &Estimator, stats: &AnyStats) -> Result<AnyModel> {
     stats.check()?;
     Ok(estimator.finish(stats, 0).map_err(|e| Error::File(e.to_string()))?.model)
 }
 
-/// How many classes the model tells apart.
+/// The number of classes; 0 if the model is no classifier.
 fn n_classes(model: &AnyModel) -> usize {
     model.as_model().classifier().map_or(0, |model| model.classes().len())
 }
 
-/// How many columns the model's rows have, where it looks at rows.
+/// The number of columns of the model's rows, if it has rows.
 fn n_columns(model: &AnyModel) -> Option<usize> {
     let model = model.as_model();
     let classifier = model.classifier().map(|m| m.n_columns());

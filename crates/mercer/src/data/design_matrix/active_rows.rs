@@ -2,9 +2,9 @@
 
 use super::{DesignMatrix, MAX_BLOCKS, ROWS_PER_PANEL, panel_times_weights};
 use mercer_num::linalg::add_transposed_product;
+use mercer_num::parallel::prelude::*;
 use mercer_num::{Matrix, Rows};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// A copy of dense rows, in their own precision.
 pub(crate) enum DenseRows {

@@ -2,9 +2,9 @@
 
 use super::{DesignMatrix, ROWS_PER_PANEL};
 use mercer_num::linalg::add_gram;
+use mercer_num::parallel::prelude::*;
 use mercer_num::sparse::{Cells, packed_row_start};
 use mercer_num::{Matrix, Rows, parallel};
-use rayon::prelude::*;
 use std::convert::Infallible;
 
 impl DesignMatrix<'_> {

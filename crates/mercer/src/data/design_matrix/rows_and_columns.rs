@@ -2,9 +2,9 @@
 
 use super::{DesignMatrix, ROWS_PER_PANEL};
 use mercer_num::Rows;
+use mercer_num::parallel::prelude::*;
 use mercer_num::simd::dot_rows;
 use mercer_num::sparse::{CsrMatrix, SummedDuplicates};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// The entries of one row.

@@ -2,7 +2,7 @@
 
 use super::{DesignMatrix, MAX_BLOCKS_SINGLE, ROWS_PER_PANEL};
 use mercer_num::Rows;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::ops::Range;
 
 impl DesignMatrix<'_> {
@@ -62,7 +62,8 @@ impl DesignMatrix<'_> {
             }
             (sum, sums)
         });
-        let (totals, blocks): (Vec<f64>, Vec<Vec<f64>>) = blocks.unzip();
+        let blocks: Vec<(f64, Vec<f64>)> = blocks.collect();
+        let (totals, blocks): (Vec<f64>, Vec<Vec<f64>>) = blocks.into_iter().unzip();
         self.sum_blocks(blocks, out);
         totals.iter().sum()
     }

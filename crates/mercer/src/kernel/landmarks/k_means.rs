@@ -6,9 +6,9 @@
 
 use crate::kernel::UniqueRows;
 use crate::model::Monitor;
+use mercer_num::parallel::prelude::*;
 use mercer_num::random::Random;
 use mercer_num::{Float, Matrix, Rows};
-use rayon::prelude::*;
 
 /// Rows that one thread assigns to their nearest means at a time.
 const ROWS_PER_BLOCK: usize = 256;
@@ -107,7 +107,7 @@ fn nearest_means(x: &[f64], d: usize, means: &[f64]) -> Vec<u32> {
         };
         dots.chunks_exact(m).map(best).collect()
     };
-    x.par_chunks(ROWS_PER_BLOCK * d).flat_map_iter(nearest).collect()
+    x.par_chunks(ROWS_PER_BLOCK * d).flat_map_collect(nearest)
 }
 
 /// Replaces each mean by the weighted mean of its rows; whether any mean moved. A mean without rows stays.

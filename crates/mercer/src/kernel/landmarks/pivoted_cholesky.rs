@@ -9,10 +9,10 @@ use crate::kernel::KernelRows;
 use crate::model::{Monitor, Stop};
 use mercer_num::linalg::{Cholesky, solve_lower};
 use mercer_num::memory::zeros_of;
+use mercer_num::parallel::prelude::*;
 use mercer_num::random::Random;
 use mercer_num::{Float, Matrix};
 use ndarray::Array2;
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Pivots proposed before each rejection step.

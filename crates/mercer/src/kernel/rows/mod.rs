@@ -17,8 +17,8 @@ use super::{Function, Kernel};
 use binary_rows::MAX_ONES_PER_ROW;
 use mercer_num::linalg::SymmetricMatrix;
 use mercer_num::memory::zeros_of;
+use mercer_num::parallel::prelude::*;
 use mercer_num::{Float, Rows};
-use rayon::prelude::*;
 use std::ops::Range;
 use tile::widened;
 

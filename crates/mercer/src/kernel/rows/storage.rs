@@ -3,7 +3,7 @@
 use super::binary_rows::are_binary;
 use crate::kernel::{Function, Kernel};
 use mercer_num::Rows;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// Rows with fewer columns are always stored densely, unless they are binary.
 const MIN_SPARSE_COLUMNS: usize = 32;

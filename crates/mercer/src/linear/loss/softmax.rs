@@ -23,9 +23,9 @@ use crate::solver::preconditioner::{
 };
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
+use mercer_num::parallel::prelude::*;
 use mercer_num::rows::Missing;
 use mercer_num::simd::logistic::{sigmoid_each, softplus_and_sigmoid_each, softplus_each};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows whose losses one task sums.

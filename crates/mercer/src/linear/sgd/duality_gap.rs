@@ -8,7 +8,7 @@
 use super::descent::{SgdData, SgdOptions, SgdResult};
 use super::lazy_weights::LinearWeights;
 use crate::model::{Certificate, Monitor};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::ops::Range;
 
 /// Rows whose losses are added by one parallel task.

@@ -18,8 +18,8 @@ use crate::data::design_matrix::{DesignMatrix, RowAccess};
 use crate::model::Monitor;
 use crate::solver::StoppingRule;
 use mercer_num::memory::prefetch;
+use mercer_num::parallel::prelude::*;
 use mercer_num::simd::exp::exp_double;
-use rayon::prelude::*;
 
 /// Rows per task of parallel loops over rows.
 const ROWS_PER_TASK: usize = 1024;

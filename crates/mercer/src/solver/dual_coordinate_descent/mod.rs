@@ -24,8 +24,8 @@ use crate::data::design_matrix::{DesignMatrix, RowAccess};
 use crate::model::{Monitor, Stop};
 use active_set::{ActiveSet, Visit};
 use mercer_num::memory::prefetch;
+use mercer_num::parallel::prelude::*;
 use mercer_num::simd::packed_rows::PackedRows;
-use rayon::prelude::*;
 use simd_classes::{ClassGroup, GroupRow};
 use std::cmp::Ordering;
 

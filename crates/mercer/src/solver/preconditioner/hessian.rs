@@ -9,7 +9,7 @@
 use super::{CenteredFactor, L2Penalties, have_equal_weights, n_distinct, relative_cost};
 use crate::data::design_matrix::DesignMatrix;
 use mercer_num::linalg::add_gram_rows;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// Rows that are copied and multiplied at once.
 const ROWS_PER_PANEL: usize = 1024;

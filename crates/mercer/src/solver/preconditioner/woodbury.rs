@@ -12,8 +12,8 @@
 use super::{have_equal_weights, n_distinct, regularized_cholesky, relative_cost};
 use crate::data::design_matrix::DesignMatrix;
 use mercer_num::linalg::{dot_products, solve_lower, solve_lower_transposed};
+use mercer_num::parallel::prelude::*;
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 
 /// Rows whose inner products with all new rows are computed by one task.
 const ROWS_PER_TILE: usize = 256;

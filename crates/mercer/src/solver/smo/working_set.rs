@@ -10,8 +10,8 @@ use super::cached::{CachedSmo, Direction};
 use super::pair::{optimize_pairs, violation};
 use crate::model::Stop;
 use mercer_num::Float;
+use mercer_num::parallel::prelude::*;
 use mercer_num::simd::smo::WorkingSetScan;
-use rayon::prelude::*;
 
 /// The largest size of a working set.
 const MAX_WORKING_SET: usize = 512;

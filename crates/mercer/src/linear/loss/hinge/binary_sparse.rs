@@ -7,7 +7,7 @@ use super::{MarginLoss, ROWS_PER_BLOCK, smoothed_loss};
 use crate::solver::interleaved::dot;
 use crate::solver::line_search::{LineSearchAccuracy, exact_line_search};
 use crate::solver::preconditioner::{L2Penalties, Preconditioner};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 use std::ops::Range;
 
 /// The multipliers of a block of rows where there are none.

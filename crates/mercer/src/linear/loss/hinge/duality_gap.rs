@@ -8,7 +8,7 @@
 use super::{LossPower, MarginLoss, ROWS_PER_BLOCK, signed_distance, sum_blocks};
 use crate::solver::coordinate_descent::PenalizedLoss;
 use crate::solver::duality_gap::DualityGap;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// Where the sum `Xᵀβ` comes from.
 #[derive(Clone, Copy, PartialEq)]

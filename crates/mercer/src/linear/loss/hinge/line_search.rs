@@ -4,7 +4,7 @@ use super::{MarginLoss, ROWS_PER_BLOCK, sum_blocks};
 use crate::solver::coordinate_descent::{ElasticNetPenalty, PenalizedLoss};
 use crate::solver::line_search::{LineSearchAccuracy, exact_line_search};
 use crate::solver::objective::{SubproblemState, unit_steps};
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 impl MarginLoss<'_> {
     /// The step sizes that minimize every subproblem along the direction.

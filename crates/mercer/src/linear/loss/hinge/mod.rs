@@ -32,7 +32,7 @@ use crate::solver::dual_coordinate_descent::MarginProblem;
 use crate::solver::preconditioner::{MAX_HESSIAN_ENTRIES, Preconditioner};
 use binary_sparse::RowTarget;
 use mercer_num::Rows;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// Rows whose losses one task sums.
 const ROWS_PER_BLOCK: usize = 1024;

@@ -11,7 +11,7 @@ use crate::solver::objective::{SubproblemState, unit_steps};
 use crate::solver::preconditioner::{
     L2Penalties, MAX_DENSE_HESSIAN_COLUMNS, Preconditioner, PreconditionerOptions,
 };
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 impl SmoothObjective for MarginLoss<'_> {
     fn n_subproblems(&self) -> usize {

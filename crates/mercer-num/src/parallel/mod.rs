@@ -5,7 +5,11 @@
 //! < n` with the rest. Threads affect only *when* a node is computed. A stream whose number of leaves is known only at
 //! its end builds the same tree with [`Tree`], a binary counter of finished subtrees.
 
-use rayon::prelude::*;
+pub mod iter;
+
+pub use iter::prelude;
+
+use prelude::*;
 use std::ops::Range;
 
 /// Leaves between two checks for a stop; a power of two, so that they form complete subtrees.
@@ -47,6 +51,14 @@ pub fn copy<T: Copy + Send + Sync>(from: &[T], to: &mut [T]) {
     assert_eq!(from.len(), to.len(), "slices of equal length");
     let parts = to.par_chunks_mut(ELEMENTS_PER_TASK).zip(from.par_chunks(ELEMENTS_PER_TASK));
     parts.for_each(|(to, from)| to.copy_from_slice(from));
+}
+
+/// Sorts a slice on all threads; equal elements may change places.
+pub fn sort_unstable_by<T: Send>(
+    values: &mut [T],
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering + Sync,
+) {
+    rayon::slice::ParallelSliceMut::par_sort_unstable_by(values, compare);
 }
 
 /// Runs work on a pool of `n` threads; `0` uses every core.
