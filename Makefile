@@ -10,7 +10,7 @@ MODULE := $(PACKAGE)/mercer/_mercer.abi3.so
 # Incremental compilation makes a cold build slower, and `make test` is mostly run cold.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: test format lint words build rust docs fresh python python-lint module generate bench deny clean
+.PHONY: serve-suite test format lint words build rust docs fresh python python-lint module generate bench deny clean
 
 ## Every check and test, Rust and Python.
 test: format words lint build rust fresh docs python-lint python
@@ -62,6 +62,25 @@ $(STAMP): $(REQUIREMENTS)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
 	touch $@
 
+## Real clients against `mercer serve`: tritonclient, KServe, MLServer's codecs, MLflow, schemathesis. Each has its own
+## environment, because their dependencies exclude each other. OIP=FILE also runs the official description of the protocol.
+CLIENTS := crates/mercer-server/tests/clients
+SERVE_VENV := .venv-serve
+SERVE_STAMP := $(SERVE_VENV)/.ready
+serve-suite: build $(SERVE_STAMP)
+	$(SERVE_VENV)/bin/python -m pytest -q $(CLIENTS)/test_tritonclient.py $(CLIENTS)/test_kserve.py
+	$(SERVE_VENV)/mlserver/bin/python -m pytest -q $(CLIENTS)/test_mlserver_codecs.py
+	$(SERVE_VENV)/mlflow/bin/python -m pytest -q $(CLIENTS)/test_mlflow.py
+	$(SERVE_VENV)/bin/python $(CLIENTS)/fuzz.py
+	$(if $(OIP),$(SERVE_VENV)/bin/python $(CLIENTS)/fuzz.py $(OIP))
+
+$(SERVE_STAMP): $(CLIENTS)/requirements.txt $(CLIENTS)/requirements-mlserver.txt $(CLIENTS)/requirements-mlflow.txt
+	python3 -m venv $(SERVE_VENV)
+	$(SERVE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(CLIENTS)/requirements.txt
+	for peer in mlserver mlflow; do python3 -m venv $(SERVE_VENV)/$$peer && $(SERVE_VENV)/$$peer/bin/python -m pip install \
+	--quiet --disable-pip-version-check -r $(CLIENTS)/requirements-$$peer.txt || exit 1; done
+	touch $@
+
 ## Ratios to the peers, measured in one run. Nothing else should run meanwhile.
 bench:
 	python3 bench/compare.py
@@ -72,4 +91,4 @@ deny:
 
 clean:
 	cargo clean
-	rm -rf $(VENV) bench/.venv $(MODULE)
+	rm -rf $(VENV) $(SERVE_VENV) bench/.venv $(MODULE)

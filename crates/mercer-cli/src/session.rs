@@ -25,20 +25,33 @@ pub struct Session {
     quiet: bool,
     force: bool,
     pub memory: Option<u64>,
+    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "read by the server"))]
+    pub threads: usize,
     time_limit: Option<Duration>,
     cancel: Arc<AtomicBool>,
     saves_on_interrupt: Arc<AtomicBool>,
+    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "set by the server"))]
+    stops_on_interrupt: Arc<AtomicBool>,
 }
 
 impl Session {
     pub fn start(common: &Common) -> Session {
         let cancel = Arc::new(AtomicBool::new(false));
         let saves_on_interrupt = Arc::new(AtomicBool::new(false));
+        let stops_on_interrupt = Arc::new(AtomicBool::new(false));
         let (flag, wait) = (Arc::clone(&cancel), Arc::clone(&saves_on_interrupt));
+        let stops = Arc::clone(&stops_on_interrupt);
         // The flag stops a fit at its next check. A run that is blocked on a pipe ends after the grace
         // period; files are written atomically, so none is left incomplete.
         let installed = ctrlc::set_handler(move || {
-            flag.store(true, Ordering::Relaxed);
+            let first = !flag.swap(true, Ordering::Relaxed);
+            if stops.load(Ordering::Relaxed) {
+                // A server finishes its requests; a second signal ends it at once.
+                if first {
+                    return;
+                }
+                std::process::exit(130);
+            }
             std::thread::sleep(if wait.load(Ordering::Relaxed) {
                 SAVING_PERIOD
             } else {
@@ -51,9 +64,11 @@ impl Session {
             quiet: common.quiet,
             force: common.force,
             memory: common.memory,
+            threads: common.threads,
             time_limit: common.time_limit,
             cancel,
             saves_on_interrupt,
+            stops_on_interrupt,
         };
         if let Err(error) = installed {
             session.message(&format!("note: Ctrl-C will end at once ({error})"));
@@ -104,6 +119,19 @@ impl Session {
     /// After Ctrl-C, waits for the model to be saved.
     pub fn save_on_interrupt(&self) {
         self.saves_on_interrupt.store(true, Ordering::Relaxed);
+    }
+
+    /// The flag that the first Ctrl-C or SIGTERM sets, for a run that then ends by itself.
+    #[cfg(feature = "serve")]
+    pub fn stop_on_interrupt(&self) -> Arc<AtomicBool> {
+        self.stops_on_interrupt.store(true, Ordering::Relaxed);
+        Arc::clone(&self.cancel)
+    }
+
+    /// The time limit, if there is one.
+    #[cfg(feature = "serve")]
+    pub fn time_limit(&self) -> Option<Duration> {
+        self.time_limit
     }
 
     /// Refuses to replace a file that Mercer does not write, such as the training data, without `--force`.

@@ -1,5 +1,5 @@
 //! Opened inputs that can be read again: files as they are, pipes spooled to an unlinked temporary
-//! file, gzip and zstd undone on the way.
+//! file, bytes in memory; gzip and zstd undone on the way.
 //!
 //! Every pass reads the same open file by offset, so two passes see the same bytes even if the path
 //! is given to another file in between.
@@ -22,8 +22,27 @@ pub(crate) struct Input {
     /// Bytes on disk.
     pub size: u64,
     pub compression: Compression,
-    pub file: Arc<File>,
+    pub storage: Arc<Storage>,
     expansion: u64,
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+pub(crate) enum Storage {
+    File(File),
+    Memory(Vec<u8>),
+}
+
+impl Storage {
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        match self {
+            Storage::File(file) => read_at(file, into, at),
+            Storage::Memory(bytes) => {
+                let start = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+                (&bytes[start..]).read(into)
+            }
+        }
+    }
 }
 
 /// How the bytes are compressed.
@@ -66,14 +85,27 @@ impl Input {
             [0x28, 0xb5, 0x2f, 0xfd] => Compression::Zstd,
             _ => Compression::None,
         };
-        let file = Arc::new(file);
-        Ok(Input { name: name.to_owned(), size, compression, file, expansion: limits.expansion })
+        let storage = Arc::new(Storage::File(file));
+        Ok(Input { name: name.to_owned(), size, compression, storage, expansion: limits.expansion })
+    }
+
+    /// Bytes in memory, which are read as they are: no compression is undone.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, limits: &Limits) -> Input {
+        Input {
+            name: name.to_owned(),
+            size: bytes.len() as u64,
+            compression: Compression::None,
+            storage: Arc::new(Storage::Memory(bytes)),
+            expansion: limits.expansion,
+        }
     }
 
     /// The decompressed bytes from the beginning; `progress` counts the bytes read from disk.
     pub fn reader(&self, progress: &Arc<AtomicU64>) -> Result<Box<dyn Read + Send>> {
-        let counted =
-            Counted { inner: Cursor::new(&self.file, self.size), progress: Arc::clone(progress) };
+        let counted = Counted {
+            inner: Cursor::new(&self.storage, self.size),
+            progress: Arc::clone(progress),
+        };
         let unpacked: Box<dyn Read + Send> = match self.compression {
             Compression::None => return Ok(Box::new(counted)),
             Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(counted)),
@@ -128,7 +160,7 @@ impl Input {
     /// A reader that seeks, for formats that need it; not through compression.
     #[cfg(feature = "all-formats")]
     pub fn seeker(&self, progress: &Arc<AtomicU64>) -> Counted {
-        Counted { inner: Cursor::new(&self.file, self.size), progress: Arc::clone(progress) }
+        Counted { inner: Cursor::new(&self.storage, self.size), progress: Arc::clone(progress) }
     }
 
     /// What a failed read means.
@@ -169,23 +201,23 @@ fn spool(from: &mut dyn Read) -> io::Result<File> {
     Ok(file)
 }
 
-/// A position of its own in a shared file.
+/// A position of its own in shared bytes.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    file: Arc<File>,
+    storage: Arc<Storage>,
     at: u64,
     size: u64,
 }
 
 impl Cursor {
-    fn new(file: &Arc<File>, size: u64) -> Cursor {
-        Cursor { file: Arc::clone(file), at: 0, size }
+    fn new(storage: &Arc<Storage>, size: u64) -> Cursor {
+        Cursor { storage: Arc::clone(storage), at: 0, size }
     }
 }
 
 impl Read for Cursor {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let n = read_at(&self.file, into, self.at)?;
+        let n = self.storage.read_at(into, self.at)?;
         self.at += n as u64;
         Ok(n)
     }

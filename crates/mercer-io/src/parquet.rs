@@ -5,7 +5,7 @@ use crate::column_summary::{ColumnSummaries, ProfileRequest};
 use crate::columnar;
 use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
-use crate::open::Input;
+use crate::open::{Input, Storage};
 use crate::options::Limits;
 use crate::pipeline::{Blocks, Decoded, Pass, Reader};
 use arrow_array::RecordBatch;
@@ -70,7 +70,10 @@ fn check_sizes(input: &Input, metadata: &ParquetMetaData, limits: &Limits) -> Re
 }
 
 fn clone(input: &Input) -> Result<File> {
-    input.file.try_clone().map_err(|e| input.failed(e))
+    match &*input.storage {
+        Storage::File(file) => file.try_clone().map_err(|e| input.failed(e)),
+        Storage::Memory(_) => Err(damaged(input, "it is read from files only, not from memory")),
+    }
 }
 
 fn damaged(input: &Input, error: impl std::fmt::Display) -> Error {

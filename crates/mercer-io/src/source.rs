@@ -104,8 +104,47 @@ impl Source {
             (None, None) => sniff::by_content(&name, &input.peek(sniff::HEAD)?)?,
         };
         let preset = named.and_then(|(_, delimiter)| delimiter);
-        let format = match format {
-            Format::Csv => Opened::Csv(Csv::open(input, options, preset)?),
+        let format = Source::opened(input, format, preset, options)?;
+        let options = options.clone();
+        let cached = OnceLock::new();
+        Ok(Source { name, size, compression, options, block_size: BLOCK_SIZE, format, cached })
+    }
+
+    /// A table in memory, such as the body of a request. No compression is undone.
+    ///
+    /// # Errors
+    /// If it is empty, does not start as its format requires, or the format is read from files only.
+    pub fn from_bytes(
+        name: &str,
+        bytes: Vec<u8>,
+        format: Format,
+        options: &Options,
+    ) -> Result<Source> {
+        if bytes.is_empty() {
+            return Err(Error::Empty { file: name.to_owned() });
+        }
+        let input = Input::from_bytes(name, bytes, &options.limits);
+        Ok(Source {
+            name: name.to_owned(),
+            size: input.size,
+            compression: Compression::None,
+            options: options.clone(),
+            block_size: BLOCK_SIZE,
+            format: Source::opened(input, format, None, options)?,
+            cached: OnceLock::new(),
+        })
+    }
+
+    fn opened(
+        input: Input,
+        format: Format,
+        delimiter: Option<u8>,
+        options: &Options,
+    ) -> Result<Opened> {
+        #[cfg(feature = "all-formats")]
+        let limits = &options.limits;
+        Ok(match format {
+            Format::Csv => Opened::Csv(Csv::open(input, options, delimiter)?),
             Format::JsonLines => Opened::JsonLines(JsonLines::open(input)?),
             Format::Svmlight => Opened::Svmlight(Svmlight::open(input, options)?),
             #[cfg(feature = "all-formats")]
@@ -115,18 +154,15 @@ impl Source {
             #[cfg(not(feature = "all-formats"))]
             Format::Parquet | Format::Arrow => {
                 let remedy = "write the table as CSV";
-                return Err(Error::not_built(&name, format, remedy));
+                return Err(Error::not_built(&input.name, format, remedy));
             }
             Format::Text | Format::Mail | Format::Mailbox | Format::Lines => {
                 Opened::Documents(Documents::in_file(input, format, options), format)
             }
             Format::Folder => {
-                return Err(Error::System { file: name, why: "is not a folder".to_owned() });
+                return Err(Error::System { file: input.name, why: "is not a folder".to_owned() });
             }
-        };
-        let options = options.clone();
-        let cached = OnceLock::new();
-        Ok(Source { name, size, compression, options, block_size: BLOCK_SIZE, format, cached })
+        })
     }
 
     fn open_folder(path: &str, options: &Options) -> Result<Source> {

@@ -26,6 +26,7 @@
 //! - [`preprocess`]: from a table to a feature matrix: imputation, encoding, scaling, feature maps
 //! - [`catalog`]: the list of estimators and the enums generated from it
 //! - [`train`]: training and cross-validation from streams, out-of-core, semi-supervised
+//! - [`predict`]: predictions, decisions and explanations of tables by a trained model
 //! - [`mod@file`]: the model file
 //!
 //! Learning is [`model::Fit::fit`]: parameters in, a model with its certificate out.
@@ -61,6 +62,7 @@ pub mod kernelized;
 pub mod linear;
 pub mod model;
 pub mod neural;
+pub mod predict;
 pub mod prelude;
 pub mod preprocess;
 pub mod probability;

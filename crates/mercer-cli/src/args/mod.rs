@@ -5,11 +5,15 @@ mod learn;
 mod parse;
 mod plot;
 mod predict;
+#[cfg(feature = "serve")]
+mod serve;
 
 pub use files::{Completions, Forget, Generate, Inspect, Merge, Models};
 pub use learn::{Compare, SemiSupervised, Train};
 pub use plot::{Plot, PlotKind};
 pub use predict::{Decide, Evaluate, Explain, Predict, Sample};
+#[cfg(feature = "serve")]
+pub use serve::Serve;
 
 use crate::commands::{Bayes, Hyperplane, Kernel};
 use clap::{Args as Group, Parser, Subcommand};
@@ -81,6 +85,8 @@ pub enum Command {
     Merge(Merge),
     Forget(Forget),
     Sample(Sample),
+    #[cfg(feature = "serve")]
+    Serve(Serve),
     Completions(Completions),
     #[command(hide = true)]
     Generate(Generate),

@@ -21,7 +21,7 @@ pub fn run(args: Decide, session: &Session) -> Result<()> {
     if args.forget {
         model.decision = None;
     }
-    model.decision = args.decision.rule(&model, &classes, session)?;
+    model.decision = args.decision.rule(&model, session)?;
     model.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
     match &model.decision {
         Some(rule) => description(rule, &classes).iter().for_each(|line| session.message(line)),

@@ -6,7 +6,8 @@ use crate::input;
 use crate::session::Session;
 use clap::{Args, ValueHint};
 use mercer::data::{Classes, Label};
-use mercer::decision::{Costs, DecisionRule, new_priors};
+use mercer::decision::{Costs, DecisionRule};
+use mercer::predict;
 use mercer::train::Trained;
 use mercer_io::{Options, Source};
 use mercer_num::Matrix;
@@ -39,65 +40,30 @@ impl DecisionOptions {
 
     /// Checks that costs and priors name known classes, before the fit.
     pub fn check(&self, classes: &Classes, session: &Session) -> Result<()> {
-        if let Some(path) = &self.cost {
-            read_costs(path, &names(classes), session)?;
-        }
-        codes(&self.prior, classes, "--prior")?;
-        codes(&self.trained_prior, classes, "--trained-prior")?;
-        Ok(())
+        self.coded(classes, session).map(drop)
     }
 
     /// The decision rule of the options, completed by the rule stored in the model; `None` if there is neither.
-    pub fn rule(
-        &self,
-        model: &Trained,
-        classes: &Classes,
-        session: &Session,
-    ) -> Result<Option<DecisionRule>> {
-        if self.is_empty() {
-            if model.decision.is_some() {
-                session
-                    .message("using the decision rule stored in the model (see `mercer inspect`)");
-            }
-            return Ok(model.decision.clone());
-        }
-        if model.fitted.model.as_model().probabilistic().is_none() {
-            return Err(model
-                .estimator
-                .unable("give the probabilities that a decision rule needs")
-                .into());
-        }
-        let zero_one = || DecisionRule::new(Costs::zero_one(classes.len()));
-        let stored = model.decision.clone().unwrap_or_else(zero_one);
-        let mut costs = match &self.cost {
-            Some(path) => read_costs(path, &names(classes), session)?,
-            None => Costs::new(stored.costs.matrix().clone())?,
+    pub fn rule(&self, model: &Trained, session: &Session) -> Result<Option<DecisionRule>> {
+        let options = match self.is_empty() {
+            true => predict::DecisionOptions::default(),
+            false => self.coded(predict::decision_classes(model)?, session)?,
         };
-        if let Some(reject) = self.reject.or(stored.costs.reject()) {
-            costs = costs.with_reject(reject)?;
+        if options.is_empty() && model.decision.is_some() {
+            session.message("using the decision rule stored in the model (see `mercer inspect`)");
         }
-        let rule = stored.with_costs(costs)?;
-        if self.prior.is_empty() {
-            return Ok(Some(rule));
-        }
-        let old = self.trained_priors(model, classes)?;
-        let new = new_priors(&old, &codes(&self.prior, classes, "--prior")?)?;
-        Ok(Some(rule.with_priors(&old, &new)?))
+        Ok(options.rule(model)?)
     }
 
-    fn trained_priors(&self, model: &Trained, classes: &Classes) -> Result<Vec<f64>> {
-        if !self.trained_prior.is_empty() {
-            let given = codes(&self.trained_prior, classes, "--trained-prior")?;
-            // The classes that are not named share the rest equally.
-            let uniform = vec![1.0 / classes.len() as f64; classes.len()];
-            return Ok(new_priors(&uniform, &given)?);
-        }
-        match model.fitted.model.as_model().factorized_likelihood() {
-            Some(factored) => Ok(factored.log_priors().iter().map(|p| p.exp()).collect()),
-            None => Err(Failure::Usage(
-                "the model does not store its class priors; give them with --trained-prior".into(),
-            )),
-        }
+    /// The options with class codes in place of names.
+    fn coded(&self, classes: &Classes, session: &Session) -> Result<predict::DecisionOptions> {
+        let costs = self.cost.as_ref().map(|path| read_costs(path, &names(classes), session));
+        Ok(predict::DecisionOptions {
+            costs: costs.transpose()?,
+            reject: self.reject,
+            priors: codes(&self.prior, classes, "--prior")?,
+            trained_priors: codes(&self.trained_prior, classes, "--trained-prior")?,
+        })
     }
 }
 

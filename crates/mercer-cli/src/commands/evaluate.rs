@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::terminal;
 use crate::session::Session;
-use mercer::data::{Classes, Stream};
+use mercer::data::Stream;
 use mercer::decision::{DecisionRule, Risk, RiskReport};
 use mercer::evaluate::{ClassificationReport, Evaluation, RegressionEvaluation};
 use mercer::model::chunk_rows;
@@ -31,7 +31,7 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
         return regression(&args, &model, session);
     }
     let classes = input::classes(&model)?;
-    let rule = args.decision.rule(&model, &classes, session)?;
+    let rule = args.decision.rule(&model, session)?;
     // Only weights that the user names are applied, not those of the training data.
     let features = &Features { weights: args.weights.clone(), ..model.features.clone() };
     let source = input::open(&args.data, &args.reading, features.target.as_deref(), session)?;
@@ -124,7 +124,7 @@ fn regression(args: &Evaluate, model: &Trained, session: &Session) -> Result<()>
         return Err(model.estimator.unable("predict a regression target").into());
     };
     // Decision options need classes and are refused here.
-    args.decision.rule(model, &Classes::default(), session)?;
+    args.decision.rule(model, session)?;
     let source = input::open(&args.data, &args.reading, features.target.as_deref(), session)?;
     let mut evaluation = RegressionEvaluation::default();
     let chunk = chunk_rows(features.n_features(), features.layout());

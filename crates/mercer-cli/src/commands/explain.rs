@@ -5,10 +5,8 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{explanation, html};
 use crate::session::Session;
-use mercer::data::{Stream, Table, Values};
-use mercer::explain::{explain_scores, explain_shown, explain_terms};
-use mercer::model::{FactorizedLikelihood, LinearModel, Model};
-use mercer::preprocess::{Step, TextStep};
+use mercer::data::Stream;
+use mercer::predict::{RowExplanation, RowText, RowToExplain, check_explainable};
 use mercer::text::{TextSpan, highlight};
 use mercer::train::Trained;
 use mercer_io::Source;
@@ -27,70 +25,38 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     let source = input::open_for(&model, &args.data, &args.reading, session)?;
     let row = find_row(&model, &source, args.row, session)?;
     for text in &row.texts {
-        text.report_unknown_tokens(session);
+        report_unknown_tokens(text, session);
+    }
+    let explained = row.explain()?;
+    if let Some(path) = args.html.as_deref() {
+        write_page(path, &explained, &row, session)?;
+    }
+    if session.json {
+        return session.print_json(&explained);
     }
     let fitted = model.fitted.model.as_model();
-    if let Some(support_vectors) = fitted.support_vectors() {
-        let explained = support_vectors.support_terms(&row.values)?;
-        if session.json {
-            return session.print_json(&explained);
+    let target = model.features.target.as_deref();
+    match &explained {
+        RowExplanation::SupportVectors(explained) => {
+            explanation::supports(explained, target, fitted.outlier_detector().is_some())
         }
-        let target = model.features.target.as_deref();
-        return explanation::supports(&explained, target, fitted.outlier_detector().is_some());
-    }
-    let html = args.html.as_deref();
-    if fitted.additive_scores().is_some() {
-        return explain_by_scores(&row, fitted, html, session);
-    }
-    match (fitted.linear_model(), fitted.factorized_likelihood()) {
-        (Some(linear), _) => {
-            let target = model.features.target.as_deref().unwrap_or("prediction");
-            explain_by_terms(&row, linear, target, session)
+        RowExplanation::Scores(explained) => explanation::scores(explained),
+        RowExplanation::Terms(explained) => {
+            explanation::terms(explained, target.unwrap_or("prediction"))
         }
-        (None, Some(factorized)) => explain_by_factors(&row, &model, factorized, html, session),
-        (None, None) => Ok(()),
+        RowExplanation::Factors(explained) => explanation::explanation(explained),
     }
 }
 
-/// Refuses models whose predictions have no explanation by feature or by support vector.
+/// Refuses models whose predictions have no explanation, or no terms to highlight in a text.
 fn check(model: &Trained, html: bool) -> Result<()> {
+    check_explainable(model)?;
     let fitted = model.fitted.model.as_model();
     let by_term = fitted.factorized_likelihood().is_some() || fitted.additive_scores().is_some();
-    let by_feature = by_term || fitted.linear_model().is_some();
-    if !by_feature && fitted.support_vectors().is_none() {
-        let what = "explain a prediction: its output is not a sum over features or support vectors";
-        return Err(model.estimator.unable(what).into());
-    }
-    let map = model.features.map.as_ref().filter(|map| by_feature && !map.is_interpretable());
-    if let Some(map) = map {
-        return Err(Failure::Usage(format!(
-            "the features of the map {} have no meaning of their own, so a prediction cannot be explained by \
-             feature; train with `--features poly:2` or without a feature map",
-            map.spec
-        )));
-    }
     if html && !by_term {
         return Err(model.estimator.unable("highlight the terms of a text").into());
     }
     Ok(())
-}
-
-/// The row to explain.
-struct Row<'a> {
-    /// The encoded features.
-    values: Vec<f64>,
-    /// The text columns.
-    texts: Vec<Text<'a>>,
-    /// The names of the features; hashed features are named by the terms of this row.
-    names: Vec<String>,
-    /// The features without the terms that the texts do not contain.
-    present: Vec<usize>,
-}
-
-impl Row<'_> {
-    fn is_absent_term(&self, feature: usize) -> bool {
-        self.present.binary_search(&feature).is_err()
-    }
 }
 
 /// Reads the table up to the row, counted from one, and encodes it.
@@ -99,15 +65,13 @@ fn find_row<'a>(
     source: &Source,
     number: u64,
     session: &Session,
-) -> Result<Row<'a>> {
+) -> Result<RowToExplain<'a>> {
     let index = number as usize - 1;
     let (mut found, mut n_read) = (None, 0);
     source.stream(&model.features.input_schema(None), ROWS_PER_TABLE, &mut |tables| {
         for table in tables {
             if index < n_read + table.n_rows() {
-                let rows = model.features.encode(&table, None)?;
-                let i = index - n_read;
-                found = Some((rows.rows().row(i), texts(model, &table, i)));
+                found = Some(RowToExplain::new(model, &table, index - n_read)?);
                 return Ok(ControlFlow::Break(()));
             }
             n_read += table.n_rows();
@@ -115,160 +79,56 @@ fn find_row<'a>(
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     session.check_interrupt()?;
-    let (values, texts) = found.ok_or_else(|| {
+    found.ok_or_else(|| {
         let name = source.name();
         Failure::Usage(format!("{name} has {n_read} rows; there is no row {number}"))
-    })?;
-    let mut names = model.features.names();
-    texts.iter().for_each(|text| text.name_hashes(&mut names));
-    let absent = |j: usize| values[j] == 0.0 && texts.iter().any(|text| text.has(j));
-    let present = (0..values.len()).filter(|j| !absent(*j)).collect();
-    Ok(Row { values, texts, names, present })
+    })
 }
 
-fn explain_by_scores(
-    row: &Row<'_>,
-    fitted: &dyn Model,
-    html: Option<&Path>,
-    session: &Session,
-) -> Result<()> {
-    let mut explained = explain_scores(fitted, &row.values, &row.names)?;
-    // A term that the text does not contain contributes zero.
-    let mut features = 0..;
-    explained.terms.retain(|_| features.next().is_none_or(|j| !row.is_absent_term(j)));
-    if let Some(path) = html {
-        let log_odds = explained.terms.iter().map(|term| term.contribution).collect();
-        write_page(path, &html::Highlighted::of_scores(&explained), log_odds, row, session)?;
+/// Reports the tokens of a text that are not in the vocabulary.
+fn report_unknown_tokens(text: &RowText<'_>, session: &Session) {
+    let (unknown, n_terms) = text.unknown_terms();
+    let distinct: BTreeSet<&String> = unknown.iter().collect();
+    if distinct.is_empty() {
+        return;
     }
-    if session.json {
-        return session.print_json(&explained);
-    }
-    explanation::scores(&explained)
-}
-
-fn explain_by_terms(
-    row: &Row<'_>,
-    linear: &dyn LinearModel,
-    target: &str,
-    session: &Session,
-) -> Result<()> {
-    let mut explained = explain_terms(linear, &row.values, &row.names)?;
-    // A term that the text does not contain contributes through the mean only.
-    let mut features = 0..;
-    explained.terms.retain(|_| features.next().is_none_or(|j| !row.is_absent_term(j)));
-    if session.json {
-        return session.print_json(&explained);
-    }
-    explanation::terms(&explained, target)
-}
-
-fn explain_by_factors(
-    row: &Row<'_>,
-    model: &Trained,
-    factorized: &dyn FactorizedLikelihood,
-    html: Option<&Path>,
-    session: &Session,
-) -> Result<()> {
-    let present = |j| !row.is_absent_term(j);
-    let explained = explain_shown(factorized, &row.values, &row.names, present)?
-        .with_levels(|k, x| model.features.category(*row.present.get(k)?, x));
-    if let Some(path) = html {
-        let log_odds = explained.factors.iter().map(|factor| factor.log_odds).collect();
-        write_page(path, &html::Highlighted::of(&explained), log_odds, row, session)?;
-    }
-    if session.json {
-        return session.print_json(&explained);
-    }
-    explanation::explanation(&explained)
-}
-
-/// A text of the row, and the index of its first feature.
-struct Text<'a> {
-    text: String,
-    step: &'a TextStep,
-    first: usize,
-}
-
-impl Text<'_> {
-    fn has(&self, feature: usize) -> bool {
-        (self.first..self.first + self.step.width()).contains(&feature)
-    }
-
-    /// Reports the tokens that are not in the vocabulary.
-    fn report_unknown_tokens(&self, session: &Session) {
-        let Ok(reader) = self.step.analyzer.reader() else { return };
-        let terms = reader.terms(&self.text);
-        let unknown = terms.iter().filter(|term| self.step.feature(term).is_none());
-        let distinct: BTreeSet<&String> = unknown.clone().collect();
-        if distinct.is_empty() {
-            return;
-        }
-        let shown: Vec<&str> =
-            distinct.iter().take(MAX_UNKNOWN_TOKENS).map(|term| term.as_str()).collect();
-        let more = if distinct.len() > shown.len() { ", …" } else { "" };
-        session.message(&format!(
-            "{} of {} tokens are not in the vocabulary of the model and have no factor: {}{more}",
-            unknown.count(),
-            terms.len(),
-            shown.join(", ")
-        ));
-    }
-
-    /// Names hashed features by the terms of this text.
-    fn name_hashes(&self, names: &mut [String]) {
-        let Ok(reader) = self.step.analyzer.reader() else { return };
-        let terms: BTreeSet<String> = reader.terms(&self.text).into_iter().collect();
-        let mut named = BTreeSet::new();
-        for term in terms {
-            let Some(j) = self.step.feature(&term) else { continue };
-            let name = &mut names[self.first + j];
-            if named.insert(j) {
-                *name = term;
-            } else {
-                *name += " / ";
-                *name += &term;
-            }
-        }
-    }
-}
-
-/// The texts of a row.
-fn texts<'a>(model: &'a Trained, table: &Table, row: usize) -> Vec<Text<'a>> {
-    let features = &model.features;
-    let origins = features.origins();
-    let mut texts = Vec::new();
-    for (k, (field, step)) in features.schema.fields.iter().zip(&features.steps).enumerate() {
-        let column = table.column(&field.name).map(|column| &column.values);
-        if let (Step::Text(step), Some(Values::Text(values))) = (step, column) {
-            let first = origins.iter().position(|origin| *origin == k).unwrap_or(0);
-            texts.push(Text { text: values[row].clone().unwrap_or_default(), step, first });
-        }
-    }
-    texts
+    let shown: Vec<&str> =
+        distinct.iter().take(MAX_UNKNOWN_TOKENS).map(|term| term.as_str()).collect();
+    let more = if distinct.len() > shown.len() { ", …" } else { "" };
+    session.message(&format!(
+        "{} of {n_terms} tokens are not in the vocabulary of the model and have no factor: {}{more}",
+        unknown.len(),
+        shown.join(", ")
+    ));
 }
 
 fn write_page(
     path: &Path,
-    page: &html::Highlighted,
-    log_odds: Vec<f64>,
-    row: &Row<'_>,
+    explained: &RowExplanation,
+    row: &RowToExplain<'_>,
     session: &Session,
 ) -> Result<()> {
     if row.texts.is_empty() {
         return Err(Failure::Usage("--html: the model has no text column to highlight".to_owned()));
     }
-    let log_odds = |feature: usize| {
+    let page = match explained {
+        RowExplanation::Scores(explained) => html::Highlighted::of_scores(explained),
+        RowExplanation::Factors(explained) => html::Highlighted::of(explained),
+        RowExplanation::Terms(_) | RowExplanation::SupportVectors(_) => return Ok(()),
+    };
+    let contributions = explained.contributions().unwrap_or_default();
+    let contribution = |feature: usize| {
         let k = row.present.binary_search(&feature).ok()?;
-        log_odds.get(k).copied()
+        contributions.get(k).copied()
     };
     let mut spans: Vec<Vec<TextSpan>> = Vec::new();
     for text in &row.texts {
         let feature = |term: &str| text.step.feature(term);
-        let log_odds = |j: usize| log_odds(text.first + j);
+        let log_odds = |j: usize| contribution(text.first + j);
         spans.push(highlight(&text.text, &text.step.analyzer, feature, log_odds)?);
     }
     session.check_output(path)?;
-    let page = html::highlighted_page(page, &spans)?;
+    let page = html::highlighted_page(&page, &spans)?;
     mercer::file::save(path, page.as_bytes())
         .map_err(Failure::model(&path.display().to_string()))?;
     session.message(&format!("saved {}", path.display()));

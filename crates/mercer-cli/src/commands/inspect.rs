@@ -118,7 +118,7 @@ fn print_target(out: &mut impl Write, model: &Trained) -> Result<()> {
     let target = model.features.target.as_deref().unwrap_or("target");
     if model.fitted.model.as_model().regressor().is_some() {
         writeln!(out, "\n{target}: regression target")?;
-    } else if let Some(columns) = unsupervised::columns(model) {
+    } else if let Some(columns) = mercer::predict::output_columns(model) {
         writeln!(out, "\nunsupervised: {}", unsupervised::summarized(&columns))?;
     } else {
         let classes = classes(model);

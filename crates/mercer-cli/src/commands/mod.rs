@@ -20,6 +20,8 @@ mod plot;
 mod predict;
 mod sample;
 mod select;
+#[cfg(feature = "serve")]
+mod serve;
 mod train;
 mod unsupervised;
 
@@ -51,6 +53,8 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Merge(args) => merge::run(args, session),
         Command::Forget(args) => forget::run(args, session),
         Command::Sample(args) => sample::run(args, session),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, session),
         Command::Completions(args) => completions::run(args),
         Command::Generate(args) => generate::run(args, session),
     }

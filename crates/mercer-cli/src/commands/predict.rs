@@ -1,18 +1,16 @@
 //! `mercer predict`: one line per row.
 
-use super::unsupervised;
 use crate::args::Predict;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
-use mercer::data::{Classes, Column, Label, Stream, Table, Values};
-use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
-use mercer::model::{Regressor, chunk_rows, log_posterior, most_probable, n_impossible};
+use mercer::data::{Column, Stream, Table, Values};
+use mercer::decision::{Risk, outlier_threshold};
+use mercer::model::chunk_rows;
+use mercer::predict::{LineFormat, PredictOptions, PredictionWriter, Predictions};
 use mercer::train::Trained;
 use mercer_io::{Format, Source};
-use mercer_num::{Rows, parallel};
-use serde_json::json;
-use std::fmt::Write as _;
+use mercer_num::parallel;
 use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -22,22 +20,18 @@ const BUFFER_BYTES: usize = 1 << 18;
 
 pub fn run(args: Predict, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let regression = model.fitted.model.as_model().regressor().is_some();
-    let unsupervised = model.estimator.card().is_unsupervised();
-    let classes = match regression || unsupervised {
-        true => Classes::default(),
-        false => input::classes(&model)?,
-    };
-    let mut writer = Writer::new(&args, &model, &classes, session)?;
+    let classifies = model.fitted.model.as_model().classifier().is_some();
+    let mut writer = Writer::new(&args, &model, session)?;
     if args.data == "-" && args.reading.format == Some(Format::Lines) {
         return predict_lines(&args, &model, &writer, session);
     }
     let source = input::open_for(&model, &args.data, &args.reading, session)?;
-    if !regression && !unsupervised && source.document_name(0).is_some() {
-        writer.files = Some(&source);
+    if classifies && source.document_name(0).is_some() {
+        writer = writer.with_files(&source);
     }
     if let Some(fraction) = args.outliers {
-        writer.threshold = Some(outlier_threshold_of(&args, fraction, &model, &source, session)?);
+        let threshold = outlier_threshold_of(&args, fraction, &model, &source, session)?;
+        writer = writer.with_outliers(threshold, session);
     }
     let totals = predict_table(&args, &model, &writer, &source, session)?;
     session.message(&format!("{} rows predicted", totals.n_rows));
@@ -108,7 +102,7 @@ fn predict_table(
     let features = &model.features;
     let chunk = chunk_rows(features.n_features(), features.layout());
     let mut out = output(args.out.as_deref())?;
-    let mut header = Some(writer.header());
+    let mut header = Some(writer.lines.header());
     let mut totals = Totals::default();
     let mut write_error = None;
     let done = source.stream(&features.input_schema(None), chunk, &mut |tables| {
@@ -195,7 +189,7 @@ fn predict_lines(
         ));
     }
     let mut out = output(args.out.as_deref())?;
-    out.write_all(writer.header().as_bytes())?;
+    out.write_all(writer.lines.header().as_bytes())?;
     let mut input = io::BufReader::with_capacity(BUFFER_BYTES, io::stdin().lock());
     let mut rows = 0;
     let mut lines: Vec<Option<String>> = Vec::new();
@@ -249,282 +243,60 @@ fn log_densities(model: &Trained, source: &Source, session: &Session) -> Result<
 /// Turns tables into lines.
 struct Writer<'a> {
     model: &'a Trained,
-    classes: &'a Classes,
-    names: Vec<String>,
-    /// The predicted columns of an unsupervised model.
-    unsupervised: Option<Vec<String>>,
-    target: String,
-    proba: bool,
-    density: bool,
-    projection: bool,
-    /// Below this log-density a row is an outlier.
-    threshold: Option<f64>,
-    rule: Option<DecisionRule>,
-    interval: Option<f64>,
-    json: bool,
+    options: PredictOptions,
+    lines: PredictionWriter,
     /// The source, if its rows are files whose names are printed.
     files: Option<&'a Source>,
 }
 
-/// The prediction of a row.
-struct Prediction {
-    /// The code of the class; `None` if the row is rejected.
-    class: Option<usize>,
-    proba: Option<Vec<f64>>,
-    /// The expected cost of the decision, if there is a decision rule.
-    risk: Option<f64>,
-    density: Option<f64>,
-    /// The coordinates along the discriminant axes, if requested.
-    projection: Vec<f64>,
-    outlier: Option<bool>,
-}
-
 impl<'a> Writer<'a> {
-    fn new(
-        args: &Predict,
-        model: &'a Trained,
-        classes: &'a Classes,
-        session: &Session,
-    ) -> Result<Writer<'a>> {
-        let able = model.fitted.model.as_model();
-        if args.proba && able.probabilistic().is_none() {
-            return Err(model.estimator.unable("predict probabilities").into());
-        }
-        if (args.density || args.outliers.is_some()) && able.generative().is_none() {
-            return Err(model.estimator.unable("compute a density").into());
-        }
-        if args.projection && (able.transformer().is_none() || able.classifier().is_none()) {
-            return Err(model.estimator.unable("project rows on discriminant axes").into());
-        }
-        if args.interval.is_some() && able.regressor().is_none() {
-            return Err(model.estimator.unable("predict an interval").into());
-        }
-        Ok(Writer {
-            model,
-            classes,
-            names: classes.labels().iter().map(Label::to_string).collect(),
-            unsupervised: unsupervised::columns(model),
-            target: model.features.target.clone().unwrap_or_else(|| "prediction".into()),
+    fn new(args: &Predict, model: &'a Trained, session: &Session) -> Result<Writer<'a>> {
+        let options = PredictOptions {
             proba: args.proba,
             density: args.density,
             projection: args.projection,
-            threshold: None,
-            rule: args.decision.rule(model, classes, session)?,
+            decision_values: false,
             interval: args.interval,
-            json: session.json,
-            files: None,
-        })
+            outlier_threshold: None,
+            rule: args.decision.rule(model, session)?,
+        };
+        options.check(model)?;
+        if args.outliers.is_some() && model.fitted.model.as_model().generative().is_none() {
+            return Err(model.estimator.unable("compute a density").into());
+        }
+        Ok(Writer { model, lines: lines_of(model, &options, session), options, files: None })
     }
 
-    fn header(&self) -> String {
-        if self.json {
-            return String::new();
-        }
-        if let Some(columns) = &self.unsupervised {
-            let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-            return columns.join(",") + "\n";
-        }
-        let mut columns = vec![quoted(&self.target)];
-        if self.files.is_some() {
-            columns.insert(0, "file".to_owned());
-        }
-        if self.proba {
-            columns.extend(self.names.iter().map(|n| quoted(&format!("P({n})"))));
-        }
-        if self.rule.is_some() {
-            columns.push("risk".into());
-        }
-        if self.density {
-            columns.push("log_density".into());
-        }
-        if self.projection {
-            columns.extend(self.axis_names());
-        }
-        if self.threshold.is_some() {
-            columns.push("outlier".into());
-        }
-        if self.interval.is_some() {
-            columns.extend(["low".to_owned(), "high".to_owned()]);
-        }
-        columns.join(",") + "\n"
+    /// The same writer, with the names of the files of a source.
+    fn with_files(self, source: &'a Source) -> Writer<'a> {
+        Writer { lines: self.lines.with_named_rows(), files: Some(source), ..self }
     }
 
-    /// The names of the discriminant axes.
-    fn axis_names(&self) -> Vec<String> {
-        let map = self.model.fitted.model.as_model().transformer();
-        let n_axes = map.map_or(0, |map| map.n_outputs());
-        (0..n_axes).map(|k| format!("{}{k}", self.model.estimator.id())).collect()
+    /// The same writer, with a column that marks outliers.
+    fn with_outliers(self, threshold: f64, session: &Session) -> Writer<'a> {
+        let options = PredictOptions { outlier_threshold: Some(threshold), ..self.options };
+        let lines = lines_of(self.model, &options, session);
+        let lines = if self.files.is_some() { lines.with_named_rows() } else { lines };
+        Writer { options, lines, ..self }
     }
 
     /// The lines of a table.
     fn lines(&self, table: &Table, first_row: usize) -> mercer::Result<Lines> {
-        let rows = self.model.features.encode(table, None)?;
-        let (n_unseen, n_unknown_tokens) = (rows.n_unseen, rows.n_unknown_tokens);
-        let mut lines = Lines { n_unseen, n_unknown_tokens, ..Lines::default() };
-        let able = self.model.fitted.model.as_model();
-        if let Some(regressor) = able.regressor() {
-            lines.text = self.regression_lines(regressor, &rows.rows(), first_row)?;
-            return Ok(lines);
-        }
-        if let Some(columns) = &self.unsupervised {
-            lines.text =
-                unsupervised::lines(self.model, columns, &rows.rows(), first_row, self.json)?;
-            return Ok(lines);
-        }
-        let Some(classifier) = able.classifier() else { return Ok(Lines::default()) };
-        let posterior = self.proba || self.rule.is_some();
-        let (predicted, log_proba) = match classifier.log_prior_fallback() {
-            // The scores are joint log-likelihoods: they give the class, the posterior and the impossible rows.
-            Some(priors) => {
-                let scores = classifier.scores(&rows.rows())?;
-                lines.n_impossible = n_impossible(&scores);
-                let predicted = most_probable(&scores, Some(&priors));
-                (predicted, posterior.then(|| log_posterior(scores, Some(&priors))))
-            }
-            None => {
-                let log_proba = match able.probabilistic() {
-                    Some(model) if posterior => Some(model.log_proba(&rows.rows())?),
-                    _ => None,
-                };
-                (classifier.predict(&rows.rows())?, log_proba)
-            }
-        };
-        let densities = match able.generative() {
-            Some(model) if self.density || self.threshold.is_some() => {
-                Some(model.log_density(&rows.rows())?)
-            }
-            _ => None,
-        };
-        let projected = match able.transformer() {
-            Some(map) if self.projection => Some(map.transform(&rows.rows())?),
-            _ => None,
-        };
-        for (i, class) in predicted.into_iter().enumerate() {
-            let density = densities.as_ref().map(|densities| densities[i]);
-            let mut prediction = Prediction {
-                class: Some(class as usize),
-                proba: log_proba.as_ref().map(|p| p.row(i).mapv(f64::exp).to_vec()),
-                risk: None,
-                density: density.filter(|_| self.density),
-                projection: projected.as_ref().map_or_else(Vec::new, |z| z.row(i).to_vec()),
-                outlier: self.threshold.zip(density).map(|(least, density)| density < least),
-            };
-            if let (Some(rule), Some(log_proba)) = (&self.rule, &log_proba) {
-                let log_posterior = log_proba.row(i).to_vec();
-                let decision = rule.decide(&log_posterior)?;
-                lines.risk.push(&rule.costs, &decision, None);
-                prediction.class = match decision.action {
-                    Action::Class(c) => Some(c),
-                    Action::Reject => None,
-                };
-                prediction.risk = Some(decision.risk);
-                let adjusted = rule.adjusted(&log_posterior)?;
-                prediction.proba = Some(adjusted.iter().map(|p| p.exp()).collect());
-            }
-            prediction.proba = prediction.proba.filter(|_| self.proba);
-            self.line(&mut lines.text, first_row + i, prediction);
-        }
-        Ok(lines)
-    }
-
-    /// One regression prediction per line, with the bounds of its interval if requested.
-    fn regression_lines(
-        &self,
-        model: &dyn Regressor,
-        rows: &Rows<'_>,
-        first_row: usize,
-    ) -> mercer::Result<String> {
-        let predicted = model.predict(rows)?;
-        let intervals = match self.interval {
-            Some(level) => {
-                let unable = || {
-                    self.model
-                        .estimator
-                        .unable("predict an interval: there are no residual degrees of freedom")
-                };
-                Some(model.intervals(rows, level)?.ok_or_else(unable)?)
-            }
-            None => None,
-        };
-        let mut text = String::new();
-        for (i, y) in predicted.iter().enumerate() {
-            let interval = intervals.as_ref().map(|all| all[i]);
-            // Writing to a string cannot fail.
-            match (self.json, interval) {
-                (true, None) => {
-                    writeln!(text, "{}", json!({"row": first_row + i + 1, "prediction": y}))
-                }
-                (true, Some((low, high))) => {
-                    let line = json!({
-                        "row": first_row + i + 1, "prediction": y, "low": low, "high": high,
-                    });
-                    writeln!(text, "{line}")
-                }
-                (false, None) => writeln!(text, "{}", json!(y)),
-                (false, Some((low, high))) => {
-                    writeln!(text, "{},{},{}", json!(y), json!(low), json!(high))
-                }
-            }
-            .ok();
-        }
-        Ok(text)
-    }
-
-    fn file(&self, row: usize) -> Option<String> {
-        self.files?.document_name(row as u64)
-    }
-
-    fn line(&self, text: &mut String, row: usize, prediction: Prediction) {
-        if self.json {
-            let winner = prediction.class.map(|c| self.classes.labels()[c].to_string());
-            let mut line = json!({"row": row + 1, "prediction": winner});
-            if let Some(file) = self.file(row) {
-                line["file"] = json!(file);
-            }
-            if let Some(proba) = prediction.proba {
-                line["proba"] =
-                    self.names.iter().cloned().zip(proba.into_iter().map(|p| json!(p))).collect();
-            }
-            for (name, value) in [("risk", prediction.risk), ("log_density", prediction.density)] {
-                if let Some(value) = value {
-                    line[name] = json!(value);
-                }
-            }
-            for (name, value) in self.axis_names().into_iter().zip(prediction.projection) {
-                line[name] = json!(value);
-            }
-            if let Some(outlier) = prediction.outlier {
-                line["outlier"] = json!(outlier);
-            }
-            // Writing to a string cannot fail.
-            writeln!(text, "{line}").ok();
-            return;
-        }
-        if let Some(file) = self.file(row) {
-            text.push_str(&quoted(&file));
-            text.push(',');
-        }
-        // A row without an answer has an empty cell, as every missing value.
-        text.push_str(&prediction.class.map_or_else(String::new, |c| quoted(&self.names[c])));
-        let numbers = prediction.proba.into_iter().flatten();
-        let numbers = numbers.chain(prediction.risk).chain(prediction.density);
-        for value in numbers.chain(prediction.projection) {
-            write!(text, ",{}", json!(value)).ok();
-        }
-        if let Some(outlier) = prediction.outlier {
-            write!(text, ",{outlier}").ok();
-        }
-        text.push('\n');
+        let predictions = Predictions::of(self.model, table, &self.options)?;
+        let name = |row: usize| self.files?.document_name(row as u64);
+        Ok(Lines {
+            text: self.lines.lines(&predictions, first_row, &name),
+            n_unseen: predictions.n_unseen,
+            n_unknown_tokens: predictions.n_unknown_tokens,
+            n_impossible: predictions.n_impossible,
+            risk: predictions.total_risk,
+        })
     }
 }
 
-/// A CSV field, quoted where it must be.
-pub(super) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
+fn lines_of(model: &Trained, options: &PredictOptions, session: &Session) -> PredictionWriter {
+    let format = if session.json { LineFormat::JsonLines } else { LineFormat::Csv };
+    PredictionWriter::new(model, options, format)
 }
 
 /// A file that appears whole, when it is flushed, or not at all.

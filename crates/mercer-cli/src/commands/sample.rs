@@ -1,11 +1,12 @@
 //! `mercer sample`: new rows from what a model learned, as a table.
 
-use super::predict::{PendingFile, quoted};
+use super::predict::PendingFile;
 use crate::args::Sample;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
 use mercer::data::Label;
+use mercer::predict::csv_field;
 use mercer::preprocess::{NumericStep, Step};
 use mercer::train::Trained;
 use mercer_num::random::Random;
@@ -37,7 +38,7 @@ pub fn run(args: Sample, session: &Session) -> Result<()> {
         None => Box::new(io::stdout().lock()),
     };
     if !session.json {
-        let names = columns.names.iter().chain([&target]).map(|name| quoted(name));
+        let names = columns.names.iter().chain([&target]).map(|name| csv_field(name));
         writeln!(out, "{}", names.collect::<Vec<_>>().join(","))?;
     }
     let mut random = Random::new(args.seed);
@@ -57,7 +58,7 @@ pub fn run(args: Sample, session: &Session) -> Result<()> {
                 line.insert(target.clone(), json!(class));
                 writeln!(out, "{}", Value::Object(line))?;
             } else {
-                let cells = cells.iter().map(written).chain([quoted(class)]);
+                let cells = cells.iter().map(written).chain([csv_field(class)]);
                 writeln!(out, "{}", cells.collect::<Vec<_>>().join(","))?;
             }
         }
@@ -165,7 +166,7 @@ fn largest(cells: &[f64]) -> usize {
 fn written(cell: &Value) -> String {
     match cell {
         Value::Null => String::new(),
-        Value::String(word) => quoted(word),
+        Value::String(word) => csv_field(word),
         other => other.to_string(),
     }
 }

@@ -103,7 +103,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if let Some(predictions) = compared {
         select::set_scores(&mut outcome, predictions, &classes);
     }
-    outcome.trained.decision = args.decision.rule(&outcome.trained, &classes, session)?;
+    outcome.trained.decision = args.decision.rule(&outcome.trained, session)?;
     let figures = report_figures(&args, &outcome.trained, &source, session);
     let selection = board.zip(command);
     finish(&args, session, &profile, (&reason, selection), outcome, figures)

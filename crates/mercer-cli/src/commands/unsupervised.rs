@@ -1,4 +1,4 @@
-//! Unsupervised training and prediction: outlier detection, clustering and transformations.
+//! Unsupervised training: outlier detection, clustering and transformations.
 
 use super::columns::{check_weights, left_out, plan};
 use super::train::{finish, fold_recipe, named, recipe, show_steps, with_settings};
@@ -11,12 +11,6 @@ use mercer::catalog::Capability;
 use mercer::data::Profile;
 use mercer::train::{Choice, ColumnSelection, Task, Trained, Training, train};
 use mercer_io::Source;
-use mercer_num::Rows;
-use serde_json::{Map, Value, json};
-use std::fmt::Write as _;
-
-/// The names of the two predictions of an outlier detector.
-const OUTLIER_NAMES: [&str; 2] = ["outlier", "inlier"];
 
 /// The estimator that the user names, if it is unsupervised.
 pub(super) fn requested(args: &Train, like: Option<&Trained>) -> Result<Option<Choice>> {
@@ -105,23 +99,6 @@ fn unused_target(args: &Train, source: &Source, profile: &Profile) -> Result<Opt
     }
 }
 
-/// The names of the predicted columns; `None` for a supervised model.
-pub(super) fn columns(model: &Trained) -> Option<Vec<String>> {
-    let named = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
-    let able = model.fitted.model.as_model();
-    if able.outlier_detector().is_some() {
-        return named(&["prediction", "score"]);
-    }
-    if able.clusterer().is_some() {
-        return named(&["cluster", "squared_distance"]);
-    }
-    let map = able.transformer().filter(|_| model.estimator.card().is_unsupervised())?;
-    // The names of the Python class.
-    let class = model.estimator.card().python.rsplit('.').next().unwrap_or_default().to_lowercase();
-    let numbered = || (0..map.n_outputs()).map(|k| format!("{class}{k}")).collect();
-    Some(map.feature_names_out(&model.features.names()).unwrap_or_else(numbered))
-}
-
 /// A short list of the columns.
 pub(super) fn summarized(columns: &[String]) -> String {
     match columns {
@@ -130,50 +107,4 @@ pub(super) fn summarized(columns: &[String]) -> String {
         }
         few => few.join(", "),
     }
-}
-
-/// The predictions of each row, in the order of the columns.
-fn predictions(model: &Trained, rows: &Rows<'_>) -> mercer::Result<Vec<Vec<Value>>> {
-    let able = model.fitted.model.as_model();
-    if let Some(detector) = able.outlier_detector() {
-        let prediction =
-            |score: f64| vec![json!(OUTLIER_NAMES[usize::from(score >= 0.0)]), json!(score)];
-        return Ok(detector.inlier_scores(rows)?.into_iter().map(prediction).collect());
-    }
-    if let Some(clusterer) = able.clusterer() {
-        let distances = clusterer.distances(rows)?;
-        let nearest = clusterer.assign(rows)?.into_iter().zip(distances.outer_iter());
-        return Ok(nearest.map(|(k, row)| vec![json!(k), json!(row[k as usize])]).collect());
-    }
-    let map = able.transformer().ok_or_else(|| model.estimator.unable("predict"))?;
-    let new = map.transform(rows)?;
-    Ok(new.outer_iter().map(|row| row.iter().map(|v| json!(v)).collect()).collect())
-}
-
-/// One line per row.
-pub(super) fn lines(
-    model: &Trained,
-    columns: &[String],
-    rows: &Rows<'_>,
-    first_row: usize,
-    as_json: bool,
-) -> mercer::Result<String> {
-    let mut text = String::new();
-    for (i, predicted) in predictions(model, rows)?.into_iter().enumerate() {
-        if as_json {
-            let named = columns.iter().cloned().zip(predicted);
-            let line: Map<String, Value> =
-                named.chain([("row".to_owned(), json!(first_row + i + 1))]).collect();
-            // Writing to a string cannot fail.
-            writeln!(text, "{}", Value::Object(line)).ok();
-            continue;
-        }
-        let cells: Vec<String> = predicted
-            .into_iter()
-            .map(|cell| cell.as_str().map_or_else(|| cell.to_string(), str::to_owned))
-            .collect();
-        text += &cells.join(",");
-        text.push('\n');
-    }
-    Ok(text)
 }

@@ -15,6 +15,8 @@ mod networks;
 mod neural;
 mod plot;
 mod select;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 mod support_vectors;
 mod tables;

@@ -23,7 +23,7 @@ const LAYERS: [&[&str]; 6] = [
     ],
     &["preprocess"],
     &["catalog"],
-    &["train", "file"],
+    &["train", "predict", "file"],
 ];
 /// Chapters that build on another one.
 const CHAPTERS: [(&str, &str); 6] = [
