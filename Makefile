@@ -5,15 +5,16 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.ready
 REQUIREMENTS := crates/mercer-python/requirements-test.txt
+ECOSYSTEM := crates/mercer-python/requirements-ecosystem.txt
 PACKAGE := crates/mercer-python/python
 MODULE := $(PACKAGE)/mercer/_mercer.abi3.so
 # Incremental compilation makes a cold build slower, and `make test` is mostly run cold.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: serve-suite test format lint words build rust docs fresh python python-lint module generate bench deny clean
+.PHONY: test format lint words build rust docs fresh python python-lint sklearn-sample sklearn-suite serve-suite module generate bench deny clean
 
 ## Every check and test, Rust and Python.
-test: format words lint build rust fresh docs python-lint python
+test: format words lint build rust fresh docs python-lint python sklearn-sample
 	@echo "all tests passed"
 
 format:
@@ -51,6 +52,16 @@ module: build
 
 python: module $(STAMP)
 	PYTHONPATH=$(PACKAGE) $(PYTHON) -m pytest -q -n 2 --durations=10 crates/mercer-python
+
+## scikit-learn's own tests with the classes of Mercer: every twelfth, or all of them with docs/drop-in.md written anew.
+SUITE := $(PYTHON) crates/mercer-python/tests/sklearn_suite/run.py
+sklearn-sample: module $(STAMP)
+	$(SUITE) --sample 12
+
+sklearn-suite: module $(STAMP)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r $(ECOSYSTEM)
+	$(SUITE)
+	PYTHONPATH=$(PACKAGE) $(PYTHON) -m pytest -q crates/mercer-python/tests/test_ecosystem.py
 
 python-lint: $(STAMP)
 	$(VENV)/bin/ruff check crates/mercer-python bench tools

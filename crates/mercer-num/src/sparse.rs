@@ -355,6 +355,16 @@ impl CsrMatrix {
         }
     }
 
+    /// Every cell multiplied by the factor of its column.
+    ///
+    /// # Panics
+    /// If there are fewer factors than columns.
+    #[must_use]
+    pub fn scale_columns(mut self, factors: &[f64]) -> CsrMatrix {
+        self.columns.iter().zip(&mut self.values).for_each(|(j, v)| *v *= factors[*j as usize]);
+        self
+    }
+
     /// The matrix with `f` applied to every stored cell.
     #[must_use]
     pub fn map(mut self, f: impl Fn(f64) -> f64) -> CsrMatrix {

@@ -8,6 +8,7 @@ mod decision;
 mod error;
 mod fitted;
 mod limits;
+mod linear;
 mod network;
 mod probability;
 mod svm;
@@ -76,6 +77,7 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<probability::MultivariateNormal>()?;
     m.add_function(wrap_pyfunction!(probability::bayes_rule::bayes_rule, m)?)?;
     m.add("NotSeparableError", m.py().get_type::<error::NotSeparableError>())?;
+    m.add_function(wrap_pyfunction!(linear::elastic_net_path, m)?)?;
     m.add_function(wrap_pyfunction!(svm::kernel_check, m)?)?;
     m.add_function(wrap_pyfunction!(svm::hyperplane_distances, m)?)?;
     m.add_function(wrap_pyfunction!(svm::hyperplane_norm, m)?)?;

@@ -171,7 +171,7 @@ def test_partial_fit_of_a_table_with_text(mails):
     frame, y = mails
     whole = MixedNB(likelihood="gaussian").fit(frame, y)
 
-    parts = MixedNB(likelihood="gaussian").partial_fit(frame, y)
+    parts = MixedNB(likelihood="gaussian").partial_fit(frame, y, classes=np.unique(y))
     parts = parts.partial_fit(frame[:50], y[:50]).forget(frame[:50], y[:50])
 
     np.testing.assert_allclose(parts.predict_proba(frame), whole.predict_proba(frame), atol=1e-9)

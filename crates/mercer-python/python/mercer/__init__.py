@@ -17,6 +17,7 @@ from ._mercer import __version__, catalog, get_threads, set_threads
 from .base import load
 from .kernel import kernel_check
 from .limits import memory_limit, time_limit
+from .patch import patch_sklearn, unpatch_sklearn
 
 __all__ = [
     "__version__",
@@ -25,8 +26,10 @@ __all__ = [
     "kernel_check",
     "load",
     "memory_limit",
+    "patch_sklearn",
     "set_threads",
     "time_limit",
+    "unpatch_sklearn",
 ]
 
 _MODULES = sorted(

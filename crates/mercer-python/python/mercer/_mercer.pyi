@@ -280,3 +280,11 @@ def apply_tfidf(
     idf: NDArray[np.float64] | None,
     norm: str | None,
 ) -> None: ...
+def elastic_net_path(
+    params: str,
+    alphas: list[float],
+    x: Any,
+    target: np.ndarray,
+    weights: np.ndarray | None,
+    limits: Any,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...

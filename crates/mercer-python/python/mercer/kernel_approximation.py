@@ -7,7 +7,13 @@ from typing import ClassVar
 
 from .base import DEFAULT, Honored, Transformer, sklearn_attributes, sklearn_parameters
 
-__all__ = ["AdditiveChi2Sampler", "Nystroem", "PolynomialCountSketch", "RBFSampler"]
+__all__ = [
+    "AdditiveChi2Sampler",
+    "Nystroem",
+    "PolynomialCountSketch",
+    "RBFSampler",
+    "SkewedChi2Sampler",
+]
 
 
 class RBFSampler(Transformer):
@@ -339,3 +345,6 @@ class AdditiveChi2Sampler(Transformer):
     def __init__(self, *, sample_steps=2, sample_interval=None):
         self.sample_steps = sample_steps
         self.sample_interval = sample_interval
+
+
+from .skewed_chi2 import SkewedChi2Sampler  # noqa: E402

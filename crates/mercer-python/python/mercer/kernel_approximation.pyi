@@ -2,8 +2,15 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from .base import Transformer
+from .skewed_chi2 import SkewedChi2Sampler
 
-__all__ = ["AdditiveChi2Sampler", "Nystroem", "PolynomialCountSketch", "RBFSampler"]
+__all__ = [
+    "AdditiveChi2Sampler",
+    "Nystroem",
+    "PolynomialCountSketch",
+    "RBFSampler",
+    "SkewedChi2Sampler",
+]
 
 class RBFSampler(Transformer):
     gamma: float | Literal["scale", "auto"]

@@ -28,16 +28,29 @@ from .base import (
 )
 
 __all__ = [
+    "ElasticNet",
+    "ElasticNetCV",
+    "Lasso",
+    "LassoCV",
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultiTaskElasticNet",
+    "MultiTaskElasticNetCV",
+    "MultiTaskLasso",
+    "MultiTaskLassoCV",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Perceptron",
     "Ridge",
     "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
+    "enet_path",
+    "lasso_path",
+    "ridge_regression",
 ]
 
 
@@ -57,8 +70,9 @@ class LinearRegression(MergeableRegressor, LinearModel, Regressor):
         set by ``mercer.set_threads``. The model is bit-identical for any number of threads.
     copy_X : bool, default=True
         Accepted without effect: the training rows are never modified.
-    positive : {False}, default=False
-        Constrain the coefficients to be nonnegative. Only ``False`` is supported.
+    positive : bool, default=False
+        Constrain the coefficients to be nonnegative, by coordinate descent instead of the normal
+        equations.
     tol : float, default=1e-06
         Accepted without effect: the normal equations are solved exactly.
 
@@ -102,7 +116,7 @@ class LinearRegression(MergeableRegressor, LinearModel, Regressor):
     _extra_parameters: ClassVar = {
         "n_jobs": Honored(),
         "copy_X": Unused(bool),
-        "positive": Only(False, instead="use scipy.optimize.nnls or scikit-learn's class"),
+        "positive": Honored(),
         "tol": Unused(float),
     }
     _fitted_attributes: ClassVar = {
@@ -138,8 +152,9 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
         Accepted without effect: the algorithm is deterministic.
     copy_X : bool, default=True
         Accepted without effect: the training rows are never modified.
-    positive : {False}, default=False
-        Constrain the coefficients to be nonnegative. Only ``False`` is supported.
+    positive : bool, default=False
+        Constrain the coefficients to be nonnegative, by coordinate descent instead of the normal
+        equations.
     tol : float, default=0.0001
         Accepted without effect: the normal equations are solved exactly.
     max_iter : int or None, default=None
@@ -194,7 +209,7 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
     _extra_parameters: ClassVar = {
         "random_state": Unused(int, RandomState, None),
         "copy_X": Unused(bool),
-        "positive": Only(False, instead="use scipy.optimize.nnls or scikit-learn's class"),
+        "positive": Honored(),
         "tol": Unused(float),
         "max_iter": Unused(int, None),
         "solver": Unused("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"),
@@ -377,17 +392,19 @@ class RidgeCV(LinearModel, Regressor):
         ``None`` is the empty list.
     fit_intercept : bool, default=True
         Fit an intercept. If ``false``, the hyperplane passes through the origin.
-    scoring : {None, "neg_mean_squared_error"}, default=None
-        Metric of the leave-one-out predictions: the squared error. Only ``None`` or
-        ``"neg_mean_squared_error"`` is supported.
-    cv : {None}, default=None
-        Cross-validation scheme: leave-one-out. Only ``None`` is supported.
+    scoring : str or Callable[..., float} or None, default=None
+        Metric of the selection; ``None`` is the squared error of the leave-one-out predictions, or
+        R² with ``cv``.
+    cv : Any, default=None
+        Cross-validation scheme: number of folds, splitter or iterable of splits; ``None`` is exact
+        leave-one-out.
     gcv_mode : {"auto", "svd", "eigen"} or None, default=None
         Accepted without effect: the normal equations are solved exactly.
-    store_cv_results : {False}, default=False
-        Store the error of every row for every alpha. Only ``False`` is supported.
-    alpha_per_target : {False}, default=False
-        Choose alpha for each target separately. Only ``False`` is supported.
+    store_cv_results : bool, default=False
+        Store the leave-one-out errors of every row for every alpha in ``cv_results_``; with
+        ``scoring``, the predictions.
+    alpha_per_target : bool, default=False
+        Choose alpha for each target separately.
 
     Attributes
     ----------
@@ -429,18 +446,11 @@ class RidgeCV(LinearModel, Regressor):
     _id = "ridge-cv"
     _inputs = ("sparse",)
     _extra_parameters: ClassVar = {
-        "scoring": Only(
-            None,
-            "neg_mean_squared_error",
-            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
-        ),
-        "cv": Only(
-            None,
-            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
-        ),
+        "scoring": Honored(),
+        "cv": Honored(),
         "gcv_mode": Unused("auto", "svd", "eigen", None),
-        "store_cv_results": Only(False, instead="fit Ridge with each alpha to see its predictions"),
-        "alpha_per_target": Only(False, instead="fit one estimator per target"),
+        "store_cv_results": Honored(),
+        "alpha_per_target": Honored(),
     }
     _fitted_attributes: ClassVar = {
         "coef_": ("coefficients", None),
@@ -464,6 +474,244 @@ class RidgeCV(LinearModel, Regressor):
         self.gcv_mode = gcv_mode
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
+
+
+class Lasso(WarmStart, LinearModel, Regressor):
+    """Lasso: linear regression with an L1 penalty, which sets many coefficients to zero.
+
+    Formula::
+
+        min 1/(2n) Σᵢ (yᵢ − w·xᵢ − b)² + α‖w‖₁
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        Regularization strength: the coefficient of the L1 norm of the weights. Larger values set
+        more of them to zero; 0 is ordinary least squares.
+    fit_intercept : bool, default=True
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
+    max_iter : int >= 0, default=1000
+        Maximum number of passes over the columns.
+    tol : float >= 0, default=0.0001
+        Stop when the duality gap is at most ``tol`` times the sum of squares of the centered
+        target. Smaller values take longer.
+    positive : bool, default=False
+        Constrain the coefficients to be nonnegative.
+    joint : bool, default=False
+        Select the same columns for all targets (multi-task lasso): the L1 norm becomes the sum over
+        the columns of the norm of their weights.
+    warm_start : bool, default=False
+        Start the fit from the model of the previous call to ``fit``, if there is one.
+    precompute : bool or list, default=False
+        Compute the Gram matrix first, or use the given one: only its shape and values are checked,
+        the model does not depend on it.
+    copy_X : bool, default=True
+        Accepted without effect: the training rows are never modified.
+    random_state : int or RandomState or None, default=None
+        Accepted without effect: the algorithm is deterministic.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Accepted without effect: the columns are visited in order; every order has the same optimum.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Weight ``w`` of each feature.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept ``b``.
+    n_iter_ : int or list of int
+        Number of passes over the columns, for each target.
+    dual_gap_ : float or ndarray of shape (n_targets,)
+        Duality gap at the end of the fit, for each target.
+    sparse_coef_ : sparse array of shape (1, n_features)
+        ``coef_`` as a sparse array.
+    converged_ : bool
+        Whether the solver reached its tolerance.
+    n_features_in_ : int
+        Number of features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if the training rows had names.
+    certificate_ : dict
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.linear_model import Lasso
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = Lasso().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    35.0
+    """
+
+    _id = "lasso"
+    _inputs = ("sparse", "multi-output", "text")
+    _extra_parameters: ClassVar = {
+        "warm_start": Honored(),
+        "precompute": Honored(),
+        "copy_X": Unused(bool),
+        "random_state": Unused(int, RandomState, None),
+        "selection": Unused("cyclic", "random"),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "n_iter_": ("n_iters", sklearn_attributes.one_or_list),
+        "dual_gap_": ("dual_gaps", sklearn_attributes.one_or_array),
+        "sparse_coef_": ("coefficients", sklearn_attributes.sparse_matrix),
+    }
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=0.0001,
+        positive=False,
+        joint=False,
+        warm_start=False,
+        precompute=False,
+        copy_X=True,
+        random_state=None,
+        selection="cyclic",
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.positive = positive
+        self.joint = joint
+        self.warm_start = warm_start
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.random_state = random_state
+        self.selection = selection
+
+
+class ElasticNet(WarmStart, LinearModel, Regressor):
+    """Elastic net: linear regression with a mix of the L1 and the L2 penalty.
+
+    Formula::
+
+        min 1/(2n) Σᵢ (yᵢ − w·xᵢ − b)² + α (ρ‖w‖₁ + ½ (1 − ρ)‖w‖²)
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        Regularization strength. Larger values shrink the weights more; 0 is ordinary least squares.
+    l1_ratio : float in [0, 1], default=0.5
+        Fraction of the L1 penalty: 0 is ridge regression, 1 is the lasso. Larger values set more
+        weights to zero.
+    fit_intercept : bool, default=True
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
+    max_iter : int >= 0, default=1000
+        Maximum number of passes over the columns.
+    tol : float >= 0, default=0.0001
+        Stop when the duality gap is at most ``tol`` times the sum of squares of the centered
+        target. Smaller values take longer.
+    positive : bool, default=False
+        Constrain the coefficients to be nonnegative.
+    joint : bool, default=False
+        Select the same columns for all targets (multi-task elastic net): the L1 norm becomes the
+        sum over the columns of the norm of their weights.
+    warm_start : bool, default=False
+        Start the fit from the model of the previous call to ``fit``, if there is one.
+    precompute : bool or list, default=False
+        Compute the Gram matrix first, or use the given one: only its shape and values are checked,
+        the model does not depend on it.
+    copy_X : bool, default=True
+        Accepted without effect: the training rows are never modified.
+    random_state : int or RandomState or None, default=None
+        Accepted without effect: the algorithm is deterministic.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Accepted without effect: the columns are visited in order; every order has the same optimum.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Weight ``w`` of each feature.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept ``b``.
+    n_iter_ : int or list of int
+        Number of passes over the columns, for each target.
+    dual_gap_ : float or ndarray of shape (n_targets,)
+        Duality gap at the end of the fit, for each target.
+    sparse_coef_ : sparse array of shape (1, n_features)
+        ``coef_`` as a sparse array.
+    converged_ : bool
+        Whether the solver reached its tolerance.
+    n_features_in_ : int
+        Number of features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if the training rows had names.
+    certificate_ : dict
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.linear_model import ElasticNet
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = ElasticNet().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    35.0
+    """
+
+    _id = "elastic-net"
+    _inputs = ("sparse", "multi-output", "text")
+    _extra_parameters: ClassVar = {
+        "warm_start": Honored(),
+        "precompute": Honored(),
+        "copy_X": Unused(bool),
+        "random_state": Unused(int, RandomState, None),
+        "selection": Unused("cyclic", "random"),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "n_iter_": ("n_iters", sklearn_attributes.one_or_list),
+        "dual_gap_": ("dual_gaps", sklearn_attributes.one_or_array),
+        "sparse_coef_": ("coefficients", sklearn_attributes.sparse_matrix),
+    }
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        l1_ratio=0.5,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=0.0001,
+        positive=False,
+        joint=False,
+        warm_start=False,
+        precompute=False,
+        copy_X=True,
+        random_state=None,
+        selection="cyclic",
+    ):
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.positive = positive
+        self.joint = joint
+        self.warm_start = warm_start
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.random_state = random_state
+        self.selection = selection
 
 
 class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
@@ -1380,3 +1628,19 @@ class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regres
         self.epsilon = epsilon
         self.warm_start = warm_start
         self.verbose = verbose
+
+
+from .elastic_net import ElasticNet, Lasso  # noqa: E402, F811
+from .elastic_net_cv import (  # noqa: E402
+    ElasticNetCV,
+    LassoCV,
+    MultiTaskElasticNet,
+    MultiTaskElasticNetCV,
+    MultiTaskLasso,
+    MultiTaskLassoCV,
+    enet_path,
+    lasso_path,
+)
+from .least_squares import LinearRegression, Ridge  # noqa: E402, F811
+from .ridge_classifier import RidgeClassifier, RidgeClassifierCV, ridge_regression  # noqa: E402
+from .ridge_cv import RidgeCV  # noqa: E402, F811

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from numpy.random import RandomState
@@ -16,25 +16,49 @@ from .base import (
     Regressor,
     WarmStart,
 )
+from .elastic_net_cv import (
+    ElasticNetCV,
+    LassoCV,
+    MultiTaskElasticNet,
+    MultiTaskElasticNetCV,
+    MultiTaskLasso,
+    MultiTaskLassoCV,
+    enet_path,
+    lasso_path,
+)
+from .ridge_classifier import RidgeClassifier, RidgeClassifierCV, ridge_regression
 
 __all__ = [
+    "ElasticNet",
+    "ElasticNetCV",
+    "Lasso",
+    "LassoCV",
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultiTaskElasticNet",
+    "MultiTaskElasticNetCV",
+    "MultiTaskLasso",
+    "MultiTaskLassoCV",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Perceptron",
     "Ridge",
     "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
+    "enet_path",
+    "lasso_path",
+    "ridge_regression",
 ]
 
 class LinearRegression(MergeableRegressor, LinearModel, Regressor):
     fit_intercept: bool
     n_jobs: int | None
     copy_X: bool
-    positive: Literal[False]
+    positive: bool
     tol: float
     def __init__(
         self,
@@ -42,7 +66,7 @@ class LinearRegression(MergeableRegressor, LinearModel, Regressor):
         fit_intercept: bool = True,
         n_jobs: int | None = None,
         copy_X: bool = True,
-        positive: Literal[False] = False,
+        positive: bool = False,
         tol: float = 1e-06,
     ) -> None: ...
 
@@ -52,7 +76,7 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
     alpha_from: Literal["given", "evidence"]
     random_state: int | RandomState | None
     copy_X: bool
-    positive: Literal[False]
+    positive: bool
     tol: float
     max_iter: int | None
     solver: Literal["auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"]
@@ -64,7 +88,7 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
         alpha_from: Literal["given", "evidence"] = "given",
         random_state: int | RandomState | None = None,
         copy_X: bool = True,
-        positive: Literal[False] = False,
+        positive: bool = False,
         tol: float = 0.0001,
         max_iter: int | None = None,
         solver: Literal[
@@ -111,21 +135,79 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
 class RidgeCV(LinearModel, Regressor):
     alphas: Sequence[float] | None
     fit_intercept: bool
-    scoring: Literal[None, "neg_mean_squared_error"]
-    cv: Literal[None]
+    scoring: str | Callable[..., float] | None
+    cv: Any
     gcv_mode: Literal["auto", "svd", "eigen"] | None
-    store_cv_results: Literal[False]
-    alpha_per_target: Literal[False]
+    store_cv_results: bool
+    alpha_per_target: bool
     def __init__(
         self,
         alphas: Sequence[float] | None = None,
         *,
         fit_intercept: bool = True,
-        scoring: Literal[None, "neg_mean_squared_error"] = None,
-        cv: Literal[None] = None,
+        scoring: str | Callable[..., float] | None = None,
+        cv: Any = None,
         gcv_mode: Literal["auto", "svd", "eigen"] | None = None,
-        store_cv_results: Literal[False] = False,
-        alpha_per_target: Literal[False] = False,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+    ) -> None: ...
+
+class Lasso(WarmStart, LinearModel, Regressor):
+    alpha: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float
+    positive: bool
+    joint: bool
+    warm_start: bool
+    precompute: bool | list
+    copy_X: bool
+    random_state: int | RandomState | None
+    selection: Literal["cyclic", "random"]
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 0.0001,
+        positive: bool = False,
+        joint: bool = False,
+        warm_start: bool = False,
+        precompute: bool | list = False,
+        copy_X: bool = True,
+        random_state: int | RandomState | None = None,
+        selection: Literal["cyclic", "random"] = "cyclic",
+    ) -> None: ...
+
+class ElasticNet(WarmStart, LinearModel, Regressor):
+    alpha: float
+    l1_ratio: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float
+    positive: bool
+    joint: bool
+    warm_start: bool
+    precompute: bool | list
+    copy_X: bool
+    random_state: int | RandomState | None
+    selection: Literal["cyclic", "random"]
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 0.0001,
+        positive: bool = False,
+        joint: bool = False,
+        warm_start: bool = False,
+        precompute: bool | list = False,
+        copy_X: bool = True,
+        random_state: int | RandomState | None = None,
+        selection: Literal["cyclic", "random"] = "cyclic",
     ) -> None: ...
 
 class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):

@@ -87,3 +87,6 @@ class PolynomialFeatures(Transformer):
         self.kernel = kernel
         self.gamma = gamma
         self.coef0 = coef0
+
+
+from .polynomial import PolynomialFeatures  # noqa: E402, F811

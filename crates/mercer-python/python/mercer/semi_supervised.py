@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from . import _mercer, labels, rows
+from . import labels, rows
 from .base import Mergeable
 from .base.inputs import check_lengths, checked_weights
 
@@ -125,9 +125,8 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             weights=None if weights is None else np.ascontiguousarray(weights[labeled]),
             unlabeled=unlabeled,
         )
-        fitted = _mercer.fit(request)
+        fitted = model._fit_core(request)
         model.classes_ = classes
-        model._classes_grow = False
         self.estimator_ = model._set_fitted(fitted, len(labeled))
         self.classes_ = classes
         self.n_features_in_ = model.n_features_in_

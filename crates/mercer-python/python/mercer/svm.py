@@ -22,7 +22,6 @@ from .base import (
     WarmStart,
     sklearn_attributes,
 )
-from .hyperplane import Hyperplane
 
 __all__ = [
     "SVC",
@@ -34,6 +33,7 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "l1_min_c",
 ]
 
 
@@ -1190,3 +1190,7 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
         self.budget = budget
         self.shuffle = shuffle
         self.random_state = random_state
+
+
+from .hyperplane import Hyperplane  # noqa: E402
+from .l1_min_c import l1_min_c  # noqa: E402

@@ -15,6 +15,7 @@ from .base import (
     WarmStart,
 )
 from .hyperplane import Hyperplane
+from .l1_min_c import l1_min_c
 
 __all__ = [
     "SVC",
@@ -26,6 +27,7 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "l1_min_c",
 ]
 
 class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):

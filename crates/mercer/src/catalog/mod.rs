@@ -28,11 +28,12 @@ use crate::kernelized::{
     KernelPerceptronModel, KernelRidge, KernelRidgeModel,
 };
 use crate::linear::{
-    LinearRegression, LinearRegressionModel, LinearSvc, LinearSvcModel, LinearSvr, LinearSvrModel,
-    LogisticRegression, LogisticRegressionCv, LogisticRegressionCvModel, LogisticRegressionModel,
-    PassiveAggressive, PassiveAggressiveModel, PassiveAggressiveRegressor,
-    PassiveAggressiveRegressorModel, Perceptron, PerceptronModel, Ridge, RidgeCv, RidgeCvModel,
-    RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
+    ElasticNet, ElasticNetModel, Lasso, LassoModel, LinearRegression, LinearRegressionModel,
+    LinearSvc, LinearSvcModel, LinearSvr, LinearSvrModel, LogisticRegression, LogisticRegressionCv,
+    LogisticRegressionCvModel, LogisticRegressionModel, PassiveAggressive, PassiveAggressiveModel,
+    PassiveAggressiveRegressor, PassiveAggressiveRegressorModel, Perceptron, PerceptronModel,
+    Ridge, RidgeCv, RidgeCvModel, RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor,
+    SgdRegressorModel,
 };
 use crate::model::{
     Accumulate, BoxedOutOfCoreFit, BoxedRounds, ByRounds, Fit, Fitted, Gathered, Model, Monitor,
@@ -72,6 +73,8 @@ expand::catalog! {
     }
     by_solver {
         RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : Regressor LinearModel CrossValidated ScaleDependent, Sparse;
+        Lasso          "lasso"           "linear_model.Lasso"        => LassoModel         : Regressor LinearModel WarmStart ScaleDependent, Sparse MultiOutput Text;
+        ElasticNet     "elastic-net"     "linear_model.ElasticNet"   => ElasticNetModel    : Regressor LinearModel WarmStart ScaleDependent, Sparse MultiOutput Text;
         Svc            "svc"             "svm.SVC"                   => SvcModel           : Classifier Calibrated SupportVectors DecisionFunction WarmStart MemoryPlan ScaleDependent, Sparse;
         LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : Classifier Probabilistic AdditiveScores CrossValidated OrderDependent ScaleDependent, Sparse Text;
         Perceptron     "perceptron"      "linear_model.Perceptron"   => PerceptronModel    : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart ScaleDependent, Sparse Text;

@@ -397,15 +397,16 @@ impl PolynomialFeaturesModel {
     /// Where a product stands among those of its degree.
     fn place(&self, product: &[usize]) -> usize {
         let starts = &self.levels().starts;
-        let mut place = 0;
+        // Summed apart, because the difference of the first terms may be negative.
+        let (mut before, mut skipped) = (0, 0);
         for (k, i) in product.iter().enumerate() {
             let left = product.len() - k;
-            place += starts[left - 1][*i];
+            before += starts[left - 1][*i];
             if left > 1 {
-                place -= starts[left - 2][self.next(*i)];
+                skipped += starts[left - 2][self.next(*i)];
             }
         }
-        place
+        before - skipped
     }
 
     /// Adds the products of the cells of a sparse row that are there.
@@ -542,6 +543,21 @@ mod tests {
         let x = ndarray::array![[2.0, 3.0, 5.0]];
         let new = fitted(&cubes, &x).transform(&Rows::from(&x)).unwrap();
         assert_eq!(new.row(0).to_vec(), [1.0, 6.0, 10.0, 15.0, 30.0]);
+    }
+
+    #[test]
+    fn interactions_of_sparse_rows_equal_those_of_dense_rows() {
+        // The index of the product of columns 0 and 1 underflowed while it was summed.
+        let x = ndarray::array![[0.0, 1.0, 3.0], [2.0, 3.0, 0.0], [4.0, 5.0, 6.0]];
+        let csr = mercer_num::sparse::CsrMatrix::from_dense(&Rows::from(&x), 1.0).unwrap();
+        for degrees in [Degrees::Between(1, 2), Degrees::Between(2, 3), Degrees::Between(3, 3)] {
+            let params = PolynomialFeatures::new().degree(degrees).interaction_only(true);
+            let model = fitted(&params, &x);
+
+            let sparse = model.transform_sparse(&Rows::Sparse(csr.view())).unwrap().unwrap();
+
+            assert_eq!(sparse.to_dense(), model.transform(&Rows::from(&x)).unwrap());
+        }
     }
 
     #[test]

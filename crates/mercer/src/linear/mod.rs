@@ -1,6 +1,7 @@
 //! Linear models `ŷ = b₀ + Σⱼ bⱼ xⱼ`: least squares, ridge and logistic regression, linear support vector machines, and
 //! models trained by stochastic gradient descent. They differ in the loss and the penalty that `b` minimizes.
 
+mod elastic_net;
 mod least_squares;
 mod logistic;
 mod logistic_cv;
@@ -14,6 +15,7 @@ mod svr;
 
 pub use crate::evaluate::{Estimate, Summary};
 pub use crate::solver::{Precision, TargetFit};
+pub use elastic_net::{ElasticNet, ElasticNetModel, Lasso, LassoModel, SparseLinear};
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 pub use logistic_cv::{

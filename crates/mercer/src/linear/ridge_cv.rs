@@ -22,9 +22,6 @@ const ROWS_PER_TASK: usize = 64 * ROWS_PER_PANEL;
 /// The candidates if `alphas` is empty.
 const DEFAULT_ALPHAS: [f64; 3] = [0.1, 1.0, 10.0];
 
-/// The remedy for other criteria than the leave-one-out error.
-const GRID_SEARCH: &str = "use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})";
-
 params! {
     /// Ridge regression with the regularization strength chosen by leave-one-out cross-validation.
     pub struct RidgeCv {
@@ -45,29 +42,26 @@ params! {
     sklearn {
         positional: &["alphas"],
         extra: &[
-            only(
+            honored(
                 "scoring",
+                "str | Callable[..., float] | None",
                 "None",
-                &["\"neg_mean_squared_error\""],
-                "Metric of the leave-one-out predictions: the squared error.",
-                GRID_SEARCH,
+                "Metric of the selection; `None` is the squared error of the leave-one-out predictions, or R² with `cv`.",
             ),
-            only("cv", "None", &[], "Cross-validation scheme: leave-one-out.", GRID_SEARCH),
+            honored(
+                "cv",
+                "Any",
+                "None",
+                "Cross-validation scheme: number of folds, splitter or iterable of splits; `None` is exact leave-one-out.",
+            ),
             ignored("gcv_mode", &["\"auto\"", "\"svd\"", "\"eigen\"", "None"], "None", EXACT),
-            only(
+            honored(
                 "store_cv_results",
+                "bool",
                 "False",
-                &[],
-                "Store the error of every row for every alpha.",
-                "fit Ridge with each alpha to see its predictions",
+                "Store the leave-one-out errors of every row for every alpha in `cv_results_`; with `scoring`, the predictions.",
             ),
-            only(
-                "alpha_per_target",
-                "False",
-                &[],
-                "Choose alpha for each target separately.",
-                "fit one estimator per target",
-            ),
+            honored("alpha_per_target", "bool", "False", "Choose alpha for each target separately."),
         ],
     }
 }

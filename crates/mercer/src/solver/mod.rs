@@ -2,7 +2,7 @@
 //!
 //! - smooth objectives (`objective`): `newton_cg` and `lbfgs`, with `line_search`, `conjugate_gradient` and
 //!   `preconditioner`
-//! - L1 penalties: `coordinate_descent`
+//! - L1 penalties: `coordinate_descent`, and `gap_safe` for the squared loss
 //! - duals of linear models: `dual_coordinate_descent`
 //! - duals of kernel machines: `smo`
 //! - least squares: `normal_equations`
@@ -15,6 +15,7 @@ pub(crate) mod coordinate_descent;
 mod crammer_singer_subproblem;
 pub(crate) mod dual_coordinate_descent;
 pub(crate) mod duality_gap;
+pub(crate) mod gap_safe;
 pub(crate) mod interleaved;
 pub(crate) mod lbfgs;
 pub(crate) mod line_search;

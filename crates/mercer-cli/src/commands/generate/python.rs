@@ -15,8 +15,36 @@ const PACKAGE: &str = "crates/mercer-python/python/mercer";
 const INDENT: &str = "        ";
 const RANDOM_STATE: &str = "from numpy.random import RandomState\n\n";
 
-/// Hand-written classes that belong to a generated module: module, file and class.
-const HANDWRITTEN: [(&str, &str, &str); 1] = [("svm", "hyperplane", "Hyperplane")];
+/// Hand-written classes and functions that belong to a generated module: module, file and names. A name of the catalog
+/// replaces the generated class, from which it inherits.
+const HANDWRITTEN: &[(&str, &str, &[&str])] = &[
+    ("kernel_approximation", "skewed_chi2", &["SkewedChi2Sampler"]),
+    ("linear_model", "elastic_net", &["ElasticNet", "Lasso"]),
+    (
+        "linear_model",
+        "elastic_net_cv",
+        &[
+            "ElasticNetCV",
+            "LassoCV",
+            "MultiTaskElasticNet",
+            "MultiTaskElasticNetCV",
+            "MultiTaskLasso",
+            "MultiTaskLassoCV",
+            "enet_path",
+            "lasso_path",
+        ],
+    ),
+    ("linear_model", "least_squares", &["LinearRegression", "Ridge"]),
+    (
+        "linear_model",
+        "ridge_classifier",
+        &["RidgeClassifier", "RidgeClassifierCV", "ridge_regression"],
+    ),
+    ("linear_model", "ridge_cv", &["RidgeCV"]),
+    ("preprocessing", "polynomial", &["PolynomialFeatures"]),
+    ("svm", "hyperplane", &["Hyperplane"]),
+    ("svm", "l1_min_c", &["l1_min_c"]),
+];
 
 /// Every generated Python file: its path from the root of the repository, and its text.
 pub fn python_files() -> Vec<(String, String)> {
@@ -53,19 +81,55 @@ fn source(module: &str, cards: &[&Card]) -> String {
         "\"\"\"The estimators of ``{module}``.\n\n\
          Written by ``mercer generate`` from the declarations of the estimators; edit those.\n\
          \"\"\"\n\n\
-         {class_var}{random_state}{}\n{}\n\
+         {class_var}{random_state}{}\n\n\
          {}\n\
-         {classes}",
+         {classes}{}",
         import_bases(cards, &used),
-        import_handwritten(module),
-        all(module, cards)
+        all(module, cards),
+        import_handwritten(module, cards),
     )
 }
 
-/// The imports of the hand-written classes of a module, one line each.
-fn import_handwritten(module: &str) -> String {
-    let own = HANDWRITTEN.iter().filter(|(of, _, _)| *of == module);
-    own.map(|(_, file, class)| format!("from .{file} import {class}\n")).collect()
+/// The imports of the hand-written parts of a module. They stand at its end, because these import the generated classes.
+fn import_handwritten(module: &str, cards: &[&Card]) -> String {
+    let generated: Vec<&str> = cards.iter().map(|card| python_name(card).1).collect();
+    let import = |(_, file, names): &(&str, &str, &[&str])| {
+        let replaces = names.iter().any(|name| generated.contains(name));
+        let codes = if replaces { "E402, F811" } else { "E402" };
+        let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        names.sort_unstable_by_key(|name| isort_key(name));
+        let line = format!("from .{file} import {}  # noqa: {codes}", names.join(", "));
+        match line.chars().count() <= WIDTH {
+            true => format!("{line}\n"),
+            false => listed(&format!("from .{file} import (  # noqa: {codes}"), &names, ")\n", 0),
+        }
+    };
+    let own: String = handwritten(module).map(import).collect();
+    if own.is_empty() { own } else { format!("\n\n{own}") }
+}
+
+/// The same for a stub, without the names that replace generated classes: these are declared like those.
+fn stub_imports(module: &str, cards: &[&Card]) -> String {
+    let generated: Vec<&str> = cards.iter().map(|card| python_name(card).1).collect();
+    let import = |(_, file, names): &(&str, &str, &[&str])| {
+        let names = names.iter().filter(|name| !generated.contains(name));
+        let mut names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
+        names.sort_unstable_by_key(|name| isort_key(name));
+        let line = format!("from .{file} import {}", names.join(", "));
+        match (names.is_empty(), line.chars().count() <= WIDTH) {
+            (true, _) => String::new(),
+            (_, true) => format!("{line}\n"),
+            _ => listed(&format!("from .{file} import ("), &names, ")\n", 0),
+        }
+    };
+    handwritten(module).map(import).collect()
+}
+
+/// The hand-written parts of a module.
+fn handwritten(
+    module: &str,
+) -> impl Iterator<Item = &'static (&'static str, &'static str, &'static [&'static str])> {
+    HANDWRITTEN.iter().filter(move |(of, _, _)| *of == module)
 }
 
 /// The import of the base classes and other names of the package `base`, sorted as isort does.
@@ -96,8 +160,9 @@ fn isort_key(name: &str) -> (u8, String) {
 /// The `__all__` of a module.
 fn all(module: &str, cards: &[&Card]) -> String {
     let mut names: Vec<&str> = cards.iter().map(|card| python_name(card).1).collect();
-    names.extend(HANDWRITTEN.iter().filter(|(of, _, _)| *of == module).map(|(_, _, class)| *class));
+    names.extend(handwritten(module).flat_map(|(_, _, names)| names.iter()));
     names.sort_unstable_by_key(|name| isort_key(name));
+    names.dedup();
     let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     listed("__all__ = [", &names, "]", 0)
 }
@@ -275,7 +340,7 @@ fn stub(module: &str, cards: &[&Card]) -> String {
     if classes.contains("RandomState") {
         out += RANDOM_STATE;
     }
-    let imports = format!("{}\n{}", import_bases(cards, &[]), import_handwritten(module));
+    let imports = format!("{}\n{}", import_bases(cards, &[]), stub_imports(module, cards));
     out + &format!("{imports}\n{}\n{classes}", all(module, cards))
 }
 

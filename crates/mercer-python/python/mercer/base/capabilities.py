@@ -4,13 +4,19 @@ import itertools
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..explanation import Explanation, ScoreExplanation, SupportExplanation
 from .classifier import Classifier
+from .coefficients import SparseCoefficients
 from .estimator import Estimator
 from .inputs import random_seed
+
+#: The estimators whose coefficients are sparse for sparse rows.
+SPARSE_MODELS = frozenset({"svc", "nu-svc", "svr", "nu-svr", "one-class-svm"})
 
 
 class WarmStart(Estimator):
@@ -31,9 +37,14 @@ class Probabilistic(Classifier):
         proba = self._log_proba(X)
         return np.exp(proba, out=proba)
 
+    # scikit-learn's name for the scores of complement naive Bayes.
+    @available_if(lambda self: "counts" in self._inputs)
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """The unnormalized scores of the classes, one column per class in the order of ``classes_``."""
+        return self._apply("scores", X)
+
     def _log_proba(self, X: Any) -> np.ndarray:
-        matrix = self._known_rows(X)
-        return self._fitted.log_proba(matrix)
+        return self._apply("log_proba", X)
 
 
 class Generative(Classifier):
@@ -41,13 +52,11 @@ class Generative(Classifier):
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """``log P(class, row)``, one column per class in the order of ``classes_``."""
-        matrix = self._known_rows(X)
-        return self._fitted.log_joint(matrix)
+        return self._apply("log_joint", X)
 
     def log_density(self, X: Any) -> np.ndarray:
         """``log p(row)``; small values indicate outliers."""
-        matrix = self._known_rows(X)
-        return self._fitted.log_density(matrix)
+        return self._apply("log_density", X)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """``log_density`` under scikit-learn's name."""
@@ -120,6 +129,17 @@ class Calibrated(Probabilistic):
         """``P(class | row)``, one column per class in the order of ``classes_``."""
         return np.exp(self._log_proba(X))
 
+    def _log_proba(self, X: Any) -> np.ndarray:
+        try:
+            return super()._log_proba(X)
+        except TypeError as error:
+            if "cannot predict probabilities" not in str(error):
+                raise
+            # The parameter was changed after the fit.
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False"
+            ) from error
+
 
 class DecisionFunction(Estimator):
     """Has a decision function."""
@@ -130,8 +150,7 @@ class DecisionFunction(Estimator):
         For two classes, one value per row, positive for the second of ``classes_``. For more classes,
         one column per class, or one column per pair of classes if ``decision_function_shape="ovo"``.
         """
-        matrix = self._known_rows(X)
-        decisions = self._fitted.decision_function(matrix)
+        decisions = self._apply("decision_function", X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
 
@@ -167,6 +186,16 @@ class FactorizedLikelihood(Classifier):
 class SupportVectors(Estimator):
     """The decision function is a kernel expansion over stored training rows."""
 
+    def __getattr__(self, name: str) -> Any:
+        value = super().__getattr__(name)
+        # As in scikit-learn, sparse training rows give sparse coefficients.
+        if name in ("dual_coef_", "coef_", "support_vectors_") and self._is_sparse_model():
+            return sp.csr_matrix(value)
+        return value
+
+    def _is_sparse_model(self) -> bool:
+        return self._sparse and self._kernel_rows is None and self._id in SPARSE_MODELS
+
     def explain(self, x: Any) -> SupportExplanation:
         """Explains the prediction for one row by the term of every support vector.
 
@@ -193,7 +222,7 @@ class SupportVectors(Estimator):
         return dict(zip(pairs, self.margins_.tolist(), strict=True))
 
 
-class AdditiveScores(Classifier):
+class AdditiveScores(SparseCoefficients, Classifier):
     """The score of a class is a sum with one term per column."""
 
     # scikit-learn's checks pass negative and fractional values to every estimator with a
@@ -202,8 +231,7 @@ class AdditiveScores(Classifier):
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the classes; for two classes, the score of the second minus that of the
         first."""
-        matrix = self._known_rows(X)
-        scores = self._fitted.scores(matrix)
+        scores = self._apply("scores", X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def explain(self, x: Any) -> ScoreExplanation:
@@ -223,5 +251,4 @@ class Discriminant(AdditiveScores):
 
     def mahalanobis(self, X: Any) -> np.ndarray:
         """Squared Mahalanobis distances to the class means, one column per class."""
-        matrix = self._known_rows(X)
-        return self._fitted.mahalanobis(matrix)
+        return self._apply("mahalanobis", X)

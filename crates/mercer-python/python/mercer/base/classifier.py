@@ -6,18 +6,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _mercer, labels, rows
+from .. import labels, rows
+from .averaged import Averaged
 from .estimator import Estimator, with_fitted
 from .inputs import check_lengths, checked_weights
-from .sklearn_parameters import refuse_initial_weights
+from .sklearn_parameters import refuse_early_stopping, refuse_initial_weights
 
 
 class Classifier(ClassifierMixin, Estimator):
     """Predicts classes."""
 
     classes_: np.ndarray
-    #: Whether later calls of ``partial_fit`` may add classes.
-    _classes_grow: bool
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -43,9 +42,8 @@ class Classifier(ClassifierMixin, Estimator):
         codes, classes, weights = self._target(matrix, y, sample_weight)
         names, start = labels.to_python(classes), self._start()
         request = self._request(table or matrix, codes, labels=names, weights=weights, start=start)
-        fitted = _mercer.fit(request)
+        fitted = self._fit_core(request)
         self.classes_ = classes
-        self._classes_grow = False
         return self._set_fitted(fitted, len(codes))
 
     def _columns(self, table: rows.Columns) -> np.ndarray:
@@ -58,8 +56,25 @@ class Classifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
-        matrix = self._known_rows(X)
-        return self.classes_[self._fitted.predict(matrix)]
+        self._check_decision_rule()
+        codes = self._apply("predict", X)
+        return self.classes_[codes]
+
+    def _check_decision_rule(self) -> None:
+        """Refuses parameters that leave the predicted class undefined."""
+        ovo = getattr(self, "decision_function_shape", None) == "ovo"
+        if ovo and getattr(self, "break_ties", False):
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+
+    def _known_classes(self, classes: Any, *, first: bool) -> np.ndarray:
+        """All classes of ``partial_fit``: those of its first call."""
+        given = self.classes_ if classes is None else labels.encode(classes)[1]
+        if not first and not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, "
+                f"was: {self.classes_!r}"
+            )
+        return given
 
     def _target(
         self, matrix: np.ndarray | rows.Csr, y: Any, sample_weight: Any
@@ -70,7 +85,7 @@ class Classifier(ClassifierMixin, Estimator):
             )
         codes, classes = labels.encode(y)
         check_lengths(matrix, codes)
-        return codes, classes, checked_weights(sample_weight, codes)
+        return codes, classes, checked_weights(sample_weight, codes, self._id)
 
 
 class Mergeable(Classifier):
@@ -89,49 +104,29 @@ class Mergeable(Classifier):
         y : array of shape (n_samples,)
             Class labels.
         classes : array of shape (n_classes,), default=None
-            All classes. If given in the first call, later calls accept no others; if ``None``, new
-            classes are added as they occur.
+            All classes; required in the first call.
         sample_weight : array of shape (n_samples,), default=None
             Sample weights.
         """
         first = not self.__sklearn_is_fitted__()
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
         table = rows.text_table(X) if first and "mixed" in self._inputs else None
         matrix = self._rows(X, reset=first) if table is None else self._columns(table)
         codes, observed, weights = self._target(matrix, y, sample_weight)
-        known = self._known_classes(observed, classes, first=first)
+        known = self._known_classes(classes, first=first)
         codes = labels.recode(codes, observed, known)
         names = labels.to_python(known)
         if first:
             request = self._request(
                 table or matrix, codes, labels=names, weights=weights, partial=True
             )
-            fitted = _mercer.fit(request)
-            self._classes_grow = classes is None
+            fitted = self._fit_core(request)
         else:
             params, limits = self._params(), self._limits()
             fitted = self._fitted.observe(params, matrix, codes, names, weights, limits)
         self.classes_ = known
         return self._set_fitted(fitted, len(codes))
-
-    def _known_classes(self, observed: np.ndarray, classes: Any, *, first: bool) -> np.ndarray:
-        given = None if classes is None else labels.encode(classes)[1]
-        if first:
-            return observed if given is None else given
-        if given is not None and not np.array_equal(given, self.classes_):
-            raise ValueError(
-                f"`classes={given!r}` is not the same as on last call to partial_fit, "
-                f"was: {self.classes_!r}"
-            )
-        if not self._classes_grow:
-            return self.classes_
-        known = np.concatenate([self.classes_, observed])
-        types = {type(label).__name__ for label in labels.to_python(known)}
-        if len(types) > 1:
-            raise ValueError(
-                f"the labels in y change their type between calls: {', '.join(sorted(types))}; "
-                "use one type"
-            )
-        return np.unique(known)
 
     def merge(self, other: Self) -> Self:
         """Merges two fits into a new estimator, equal to a fit of the rows of both.
@@ -142,7 +137,6 @@ class Mergeable(Classifier):
         check_is_fitted(other)
         merged = with_fitted(self, self._fitted.merge(other._fitted))
         merged.classes_ = np.unique(np.concatenate([self.classes_, other.classes_]))
-        merged._classes_grow = self._classes_grow or other._classes_grow
         return merged
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -155,7 +149,7 @@ class Mergeable(Classifier):
         return self
 
 
-class Online(Classifier):
+class Online(Averaged, Classifier):
     """Fitted online, one row at a time; the result depends on the order of the rows."""
 
     def fit(  # type: ignore[override]
@@ -197,22 +191,17 @@ class Online(Classifier):
             Sample weights.
         """
         first = not self.__sklearn_is_fitted__()
+        refuse_early_stopping(self)
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         matrix = self._rows(X, reset=first)
         codes, observed, weights = self._target(matrix, y, sample_weight)
-        known = self.classes_ if classes is None else labels.encode(classes)[1]
-        if not first and not np.array_equal(known, self.classes_):
-            raise ValueError(
-                f"`classes={known!r}` is not the same as on last call to partial_fit, "
-                f"was: {self.classes_!r}"
-            )
+        known = self._known_classes(classes, first=first)
         codes = labels.recode(codes, observed, known)
         names, start = labels.to_python(known), None if first else self._fitted
         request = self._request(
             matrix, codes, labels=names, weights=weights, start=start, partial=True
         )
-        fitted = _mercer.fit(request)
+        fitted = self._fit_core(request)
         self.classes_ = known
-        self._classes_grow = False
         return self._set_fitted(fitted, len(codes))

@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from collections.abc import Callable
-from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,9 +19,20 @@ from .. import _mercer, rows
 from ..exceptions import TimeLimitWarning
 from ..limits import current_limits
 from .inputs import category_codes, checked_weights, n_rows, n_threads, random_seed, to_json
-from .sklearn_attributes import NO_FIELDS, attribute_names, fitted_attribute
-from .sklearn_parameters import Honored, Only, Unused, core_parameters
+from .sklearn_attributes import (
+    ITERATION_ARRAYS,
+    KEEP_PRECISION,
+    NO_FIELDS,
+    PRECISION_ATTRIBUTES,
+    attribute_names,
+    fitted_attribute,
+    in_single_precision,
+)
+from .sklearn_errors import as_scikit_learn, convergence_message
+from .sklearn_parameters import Honored, Only, Unused, core_parameters, parameter_defaults
 
+#: The types of arrays that the core reads as they are.
+PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 #: Rows of one call of a callable kernel, which bounds the memory of its result.
 ROWS_PER_KERNEL_CALL = 1024
 
@@ -49,6 +59,10 @@ class Estimator(BaseEstimator):
     _fitted: _mercer.Fitted
     #: The levels of the categorical columns of a table.
     _levels: rows.Levels | None = None
+    #: Whether the training rows were sparse.
+    _sparse = False
+    #: Whether the training rows were in single precision.
+    _single = False
     #: The training rows, if the kernel is callable.
     _kernel_rows: Any = None
 
@@ -84,10 +98,22 @@ class Estimator(BaseEstimator):
         fitted = "_fitted" in self.__dict__ and name.endswith("_") and not name.startswith("_")
         if fitted and name not in NO_FIELDS:
             try:
-                return fitted_attribute(self, name)
+                value = fitted_attribute(self, name)
+                if name == "n_iter_" and self._id in ITERATION_ARRAYS:
+                    return np.array([value], dtype=np.int32)
+                if self._keeps_precision(name):
+                    return in_single_precision(value)
+                # numpy's type, as of scikit-learn's attributes.
+                return np.float64(value) if name == "intercept_" and type(value) is float else value
             except KeyError:
                 pass
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _keeps_precision(self, name: str) -> bool:
+        """Whether an attribute has the precision of the training rows, as in scikit-learn."""
+        liblinear = getattr(self, "solver", None) == "liblinear"
+        kept = self._single and name in PRECISION_ATTRIBUTES and self._id in KEEP_PRECISION
+        return kept and not liblinear
 
     def __dir__(self) -> list[str]:
         names = attribute_names(self) if "_fitted" in self.__dict__ else set()
@@ -108,20 +134,26 @@ class Estimator(BaseEstimator):
         tags.input_tags.categorical = not {"categories", "mixed"}.isdisjoint(self._inputs)
         return tags
 
-    def _params(self) -> str:
-        """The parameters of the core as JSON, without those whose default is ``None`` and that are ``None``."""
-        defaults = signature(type(self).__init__).parameters
+    def _core_parameters(self) -> dict[str, Any]:
+        """The parameters of the core, without those whose default is ``None`` and that are ``None``."""
+        cls: Any = type(self)
+        defaults = parameter_defaults(cls)
         params = core_parameters(self)
         if "random_state" in params:
             params["random_state"] = random_seed(params["random_state"])
-        given = {
-            k: v for k, v in params.items() if v is not None or defaults[k].default is not None
-        }
-        return json.dumps({k: to_json(v) for k, v in given.items()})
+        return {k: v for k, v in params.items() if v is not None or defaults.get(k) is not None}
+
+    def _params(self) -> str:
+        """The parameters of the core as JSON."""
+        return json.dumps({k: to_json(v) for k, v in self._core_parameters().items()})
 
     def _rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Csr:
         """Validated rows in the form of the core; for a callable kernel, rows of the kernel matrix."""
         matrix = self._checked_rows(X, reset=reset)
+        if reset:
+            self._sparse = isinstance(matrix, tuple)
+            # Sparse rows are converted to double precision, so that their own type counts.
+            self._single = getattr(X if self._sparse else matrix, "dtype", None) == np.float32
         if not callable(getattr(self, "kernel", None)):
             if reset:
                 self._kernel_rows = None
@@ -184,6 +216,8 @@ class Estimator(BaseEstimator):
                 return self._named(matrix, names, reset=reset)
         if reset:
             self._levels = None
+        if type(X) is np.ndarray and self._is_plain(X, reset=reset):
+            return rows.matrix(X)
         table = rows.numeric_table(X)
         if table is not None:
             return self._named(*table, reset=reset)
@@ -196,8 +230,21 @@ class Estimator(BaseEstimator):
             ensure_all_finite=False,
         )
         if "categories" in self._inputs:
-            X = category_codes(X)
+            X = category_codes(X, type(self).__name__)
         return rows.matrix(X)
+
+    def _is_plain(self, X: np.ndarray, *, reset: bool) -> bool:
+        """Whether an array needs no conversion, so that scikit-learn's validation has nothing to add; the
+        number of columns is then stored or known to fit."""
+        plain = X.ndim == 2 and X.dtype in PLAIN_TYPES and 0 not in X.shape
+        if not plain or "categories" in self._inputs:
+            return False
+        if reset:
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = X.shape[1]
+            return True
+        state = self.__dict__
+        return "feature_names_in_" not in state and state.get("n_features_in_") == X.shape[1]
 
     def _named(self, X: np.ndarray, names: list[str], *, reset: bool) -> np.ndarray:
         if len(X) == 0:
@@ -222,6 +269,15 @@ class Estimator(BaseEstimator):
     def _known_rows(self, X: Any) -> np.ndarray | rows.Csr:
         check_is_fitted(self)
         return self._rows(X, reset=False)
+
+    def _apply(self, method: str, X: Any) -> Any:
+        """Applies a method of the fitted model to rows."""
+        check_is_fitted(self)
+        matrix = self._rows(X, reset=False)
+        try:
+            return getattr(self._fitted, method)(matrix)
+        except ValueError as error:
+            raise as_scikit_learn(self, matrix, error) from None
 
     def _one_row(self, x: Any) -> np.ndarray:
         """One row as a dense vector, from a vector, a matrix or a table of one row."""
@@ -279,16 +335,26 @@ class Estimator(BaseEstimator):
             "unlabeled": unlabeled,
         }
 
+    def _fit_core(self, request: "_mercer.FitRequest") -> _mercer.Fitted:
+        """Fits in the core; what scikit-learn refuses too, it refuses in the same words."""
+        try:
+            return _mercer.fit(request)
+        except ValueError as error:
+            raise as_scikit_learn(self, request["rows"], error) from None
+
     def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
         """Fits a model without a target."""
         matrix = self._rows(X, reset=True)
-        weights = checked_weights(sample_weight, np.empty(n_rows(matrix)))
-        fitted = _mercer.fit(self._request(matrix, None, weights=weights))
+        weights = checked_weights(sample_weight, np.empty(n_rows(matrix)), self._id)
+        fitted = self._fit_core(self._request(matrix, None, weights=weights))
         return self._set_fitted(fitted, n_rows(matrix))
 
     def _set_fitted(self, fitted: _mercer.Fitted, n_samples: int) -> Self:
         """Stores a model, then raises the interrupt that ended its fit, or warns if it did not converge."""
         self._fitted = fitted
+        # Attributes that `sparsify` or a user has set are those of the previous model.
+        for name in ("coef_", "intercept_"):
+            self.__dict__.pop(name, None)
         certificate = fitted.certificate if fitted.ready else {}
         try:
             fitted.raise_interrupt()
@@ -304,7 +370,7 @@ class Estimator(BaseEstimator):
                 stacklevel=3,
             )
         elif not certificate.get("converged", True):
-            warnings.warn(certificate["text"], ConvergenceWarning, stacklevel=3)
+            warnings.warn(convergence_message(self, certificate), ConvergenceWarning, stacklevel=3)
         return self
 
 

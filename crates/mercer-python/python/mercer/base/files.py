@@ -53,5 +53,4 @@ def read(path: str | os.PathLike) -> Any:
         model.feature_names_in_ = np.array(names, dtype=object)
     if isinstance(model, Classifier):
         model.classes_ = labels.to_array(fitted.labels)
-        model._classes_grow = False
     return model

@@ -12,12 +12,15 @@ from sklearn.utils.validation import _check_sample_weight
 from .. import _mercer, rows
 
 
-def category_codes(X: np.ndarray) -> np.ndarray:
+def category_codes(X: np.ndarray, owner: str) -> np.ndarray:
     """Category codes; fractions are truncated as in scikit-learn, but with a warning."""
     if X.dtype == np.float64 and _mercer.are_category_codes(X):
         return X
     if (X < 0).any():
-        raise ValueError("Negative values in data: category codes are integers of at least 0")
+        raise ValueError(
+            f"Negative values in data passed to {owner} (input X): category codes are integers of at "
+            "least 0"
+        )
     codes = np.trunc(X)
     truncated = (codes != X) & ~np.isnan(X) & np.isfinite(X)
     if truncated.any():
@@ -42,10 +45,17 @@ def check_lengths(matrix: np.ndarray | rows.Csr, y: np.ndarray) -> None:
         )
 
 
-def checked_weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
+#: The estimators for which scikit-learn ignores rows of negative weight instead of refusing them.
+MASKED_BY_WEIGHT = frozenset({"svc", "nu-svc", "svr", "nu-svr", "one-class-svm"})
+
+
+def checked_weights(sample_weight: Any, y: np.ndarray, id: str = "") -> np.ndarray | None:
+    """The sample weights of the estimator ``id`` as an array."""
     if sample_weight is None:
         return None
     weights = _check_sample_weight(sample_weight, y, dtype=np.float64)
+    if id in MASKED_BY_WEIGHT:
+        weights = np.maximum(weights, 0.0)
     return np.ascontiguousarray(weights)
 
 

@@ -11,13 +11,15 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from .. import _mercer, rows
+from .. import rows
 from ..explanation import TermExplanation
 from ..summary import Summary
+from .averaged import Averaged
+from .coefficients import SparseCoefficients
 from .estimator import Estimator, with_fitted
 from .inputs import check_lengths, checked_weights
-from .sklearn_attributes import OF_TARGETS
-from .sklearn_parameters import refuse_initial_weights
+from .sklearn_attributes import KEEP_PRECISION, OF_TARGETS
+from .sklearn_parameters import refuse_early_stopping, refuse_initial_weights
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -60,22 +62,24 @@ class Regressor(RegressorMixin, Estimator):
             return self._fit_multi_output(matrix, y, sample_weight)
         target, weights = self._target(matrix, y, sample_weight)
         request = self._request(matrix, target, weights=weights, start=self._start())
-        fitted = _mercer.fit(request)
+        fitted = self._fit_core(request)
         return self._set_fitted(fitted, len(target))
 
     def _fit_multi_output(self, matrix: np.ndarray | rows.Csr, y: Any, sample_weight: Any) -> Self:
-        targets = check_array(y, dtype=np.float64, order="C", input_name="y")
+        targets = np.ascontiguousarray(check_array(y, dtype=np.float64, input_name="y"))
         check_lengths(matrix, targets)
         weights = checked_weights(sample_weight, targets[:, 0])
-        fitted = _mercer.fit(self._request(matrix, targets, weights=weights))
+        fitted = self._fit_core(self._request(matrix, targets, weights=weights))
         return self._set_fitted(fitted, len(targets))
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted target of each row; one column per target if ``y`` had several."""
-        matrix = self._known_rows(X)
-        if self._multi_output or self._fitted.n_targets > 1:
-            return self._fitted.predict_multi_output(matrix)
-        return self._fitted.predict_target(matrix)
+        check_is_fitted(self)
+        several = self._multi_output or self._fitted.n_targets > 1
+        predicted = self._apply("predict_multi_output" if several else "predict_target", X)
+        single = self._single and self._id in KEEP_PRECISION
+        single = single and getattr(X, "dtype", None) == np.float32
+        return predicted.astype(np.float32) if single else predicted
 
     def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
         """Prediction intervals: for each row, the ends of an interval that contains its target with
@@ -95,7 +99,7 @@ class Regressor(RegressorMixin, Estimator):
         y = column_or_1d(y, warn=True, dtype=np.float64)
         assert_all_finite(y, input_name="y")
         check_lengths(matrix, y)
-        return np.ascontiguousarray(y), checked_weights(sample_weight, y)
+        return np.ascontiguousarray(y), checked_weights(sample_weight, y, self._id)
 
 
 class MergeableRegressor(Regressor):
@@ -117,7 +121,7 @@ class MergeableRegressor(Regressor):
         matrix = self._rows(X, reset=first)
         target, weights = self._target(matrix, y, sample_weight)
         if first:
-            fitted = _mercer.fit(self._request(matrix, target, weights=weights, partial=True))
+            fitted = self._fit_core(self._request(matrix, target, weights=weights, partial=True))
         else:
             params, limits = self._params(), self._limits()
             fitted = self._fitted.observe(params, matrix, target, [], weights, limits)
@@ -140,7 +144,7 @@ class MergeableRegressor(Regressor):
         return self
 
 
-class OnlineRegressor(Regressor):
+class OnlineRegressor(Averaged, Regressor):
     """Fitted online, one row at a time; the result depends on the order of the rows."""
 
     def fit(  # type: ignore[override]
@@ -180,15 +184,16 @@ class OnlineRegressor(Regressor):
             Sample weights.
         """
         first = not self.__sklearn_is_fitted__()
+        refuse_early_stopping(self)
         matrix = self._rows(X, reset=first)
         target, weights = self._target(matrix, y, sample_weight)
         start = None if first else self._fitted
         request = self._request(matrix, target, weights=weights, start=start, partial=True)
-        fitted = _mercer.fit(request)
+        fitted = self._fit_core(request)
         return self._set_fitted(fitted, len(target))
 
 
-class LinearModel(Regressor):
+class LinearModel(SparseCoefficients, Regressor):
     """The prediction is an intercept plus a weighted sum of the columns."""
 
     def explain(self, x: Any) -> TermExplanation:

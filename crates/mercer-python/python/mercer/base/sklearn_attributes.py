@@ -20,6 +20,36 @@ NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
 OF_TARGETS = {"coef_": "coefficients", "dual_coef_": "", "intercept_": "intercept"}
 
 
+#: The attributes that have the precision of the training rows, and the estimators for which this holds.
+PRECISION_ATTRIBUTES = frozenset({"coef_", "intercept_", "coefs_", "intercepts_"})
+KEEP_PRECISION = frozenset(
+    {
+        "elastic-net",
+        "lasso",
+        "lda",
+        "logistic",
+        "mlp",
+        "mlp-regressor",
+        "ols",
+        "ridge",
+        "ridge-cv",
+        "sgd",
+        "sgd-regressor",
+    }
+)
+
+
+#: The estimators whose ``n_iter_`` is an array with one entry per problem.
+ITERATION_ARRAYS = frozenset({"logistic"})
+
+
+def in_single_precision(value: Any) -> Any:
+    """Arrays, and lists of arrays, in single precision."""
+    if isinstance(value, list):
+        return [in_single_precision(item) for item in value]
+    return np.asarray(value, dtype=np.float32) if np.ndim(value) else np.float32(value)
+
+
 def fitted_attribute(estimator: Any, name: str) -> Any:
     """The value of an attribute of a fitted estimator; raises ``KeyError`` for an unknown name."""
     fitted = estimator._fitted
@@ -192,6 +222,22 @@ def output_count(intercepts: list[np.ndarray]) -> int:
 def sum_over_classes(counts: np.ndarray) -> np.ndarray:
     """The sum of the rows of a matrix with one row per class."""
     return counts.sum(axis=0)
+
+
+def one_or_array(values: np.ndarray) -> Any:
+    """The value of a single problem, or the values of several."""
+    return float(values[0]) if len(values) == 1 else values
+
+
+def one_or_list(values: np.ndarray) -> Any:
+    """The count of a single problem, or the counts of several."""
+    counts = [int(value) for value in values]
+    return counts[0] if len(counts) == 1 else counts
+
+
+def sparse_matrix(coefficients: np.ndarray) -> Any:
+    """Coefficients as a sparse array of one row."""
+    return importlib.import_module("scipy.sparse").csr_array(np.atleast_2d(coefficients))
 
 
 # Conversions.

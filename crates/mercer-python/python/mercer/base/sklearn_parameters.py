@@ -7,15 +7,31 @@ refused. The declarations stand beside the parameters of each estimator in Rust.
 
 import math
 import warnings
+from functools import cache
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import InvalidParameterError
 
-__all__ = ["DEFAULT", "Honored", "Only", "Unused", "core_parameters", "refuse_initial_weights"]
+__all__ = [
+    "DEFAULT",
+    "Honored",
+    "Only",
+    "Unused",
+    "core_parameters",
+    "invalid_parameter",
+    "parameter_defaults",
+    "refuse_early_stopping",
+    "refuse_initial_weights",
+]
 
 #: In a table of spellings, the default of the core.
 DEFAULT: Any = object()
+
+#: Smaller pseudocounts are raised to it, unless ``force_alpha``.
+SMALLEST_ALPHA = 1e-10
 
 #: The types in a declaration: what they accept, and their description in messages.
 TYPES: dict[Any, tuple[Any, str]] = {
@@ -24,6 +40,21 @@ TYPES: dict[Any, tuple[Any, str]] = {
     float: (Real, "a number of at least 0"),
     np.random.RandomState: (np.random.RandomState, "a RandomState"),
 }
+
+
+@cache
+def parameter_defaults(cls: Any) -> dict[str, Any]:
+    """The defaults of the constructor."""
+    parameters = signature(cls.__init__).parameters
+    return {name: p.default for name, p in parameters.items() if name != "self"}
+
+
+def invalid_parameter(estimator: Any, name: str, expected: str) -> InvalidParameterError:
+    """scikit-learn's exception for a parameter, in its words."""
+    return InvalidParameterError(
+        f"The {name!r} parameter of {type(estimator).__name__} must be {expected}. "
+        f"Got {getattr(estimator, name)!r} instead."
+    )
 
 
 class Honored:
@@ -43,7 +74,7 @@ class Unused:
         """Refuses values that scikit-learn refuses, so that a typo is an error here too."""
         if not any(_matches(value, accepted) for accepted in self.takes):
             expected = " or ".join(TYPES[t][1] if t in TYPES else repr(t) for t in self.takes)
-            raise ValueError(f"{name} is {value!r}; it must be {expected}")
+            raise invalid_parameter(estimator, name, expected)
 
 
 class Only:
@@ -81,15 +112,38 @@ def refuse_initial_weights(estimator: Any, coef_init: Any, intercept_init: Any) 
             )
 
 
+def refuse_early_stopping(estimator: Any) -> None:
+    """``partial_fit`` makes one epoch and cannot stop early."""
+    if getattr(estimator, "early_stopping", False):
+        raise ValueError("early_stopping should be False with partial_fit")
+
+
 def core_parameters(estimator: Any) -> dict[str, Any]:
     """The parameters of the core, translated from those of scikit-learn."""
-    params = estimator.get_params(deep=False)
+    params = {name: getattr(estimator, name) for name in parameter_defaults(estimator.__class__)}
     for name, declared in estimator._extra_parameters.items():
-        declared.check(estimator, name, params[name])
+        if name in params:
+            declared.check(estimator, name, params[name])
+    if isinstance(params.get("power_t"), Real) and params["power_t"] < 0 and "eta0" in params:
+        warnings.warn(
+            "Negative values for `power_t` are deprecated in scikit-learn and are set to zero here.",
+            FutureWarning,
+            stacklevel=5,
+        )
+        params["power_t"] = 0.0
+    if params.get("penalty") == "elasticnet" and "eta0" in params and params["l1_ratio"] is None:
+        raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
     for name, values in estimator._spellings.items():
         _respell(params, name, values)
     for translate in estimator._translations:
         translate(params)
+    if params.get("force_alpha") is False and np.min(params["alpha"]) < SMALLEST_ALPHA:
+        warnings.warn(
+            f"alpha too small will result in numeric errors, setting alpha = {SMALLEST_ALPHA:.1e}. Use "
+            "`force_alpha=True` to keep alpha unchanged.",
+            UserWarning,
+            stacklevel=5,
+        )
     if callable(params.get("kernel")):
         # The kernel matrix is computed in Python.
         params["kernel"] = "precomputed"
@@ -110,6 +164,12 @@ def _respell(params: dict[str, Any], name: str, values: dict[Any, Any]) -> None:
 def l1_ratio_chooses_penalty(params: dict[str, Any]) -> None:
     """Without a penalty, ``l1_ratio`` chooses it; ``C=inf`` means no penalty."""
     ratio = params["l1_ratio"]
+    if params.get("penalty") == "none" and (params["C"] != 1.0 or ratio not in (0.0, None)):
+        warnings.warn(
+            "Setting penalty=None will ignore the C and l1_ratio parameters",
+            UserWarning,
+            stacklevel=6,
+        )
     params.setdefault("penalty", "l2" if ratio == 0 else "l1" if ratio == 1 else "elasticnet")
     if isinstance(params["C"], Real) and params["C"] == math.inf:
         params |= {"penalty": "none", "C": 1.0}
@@ -126,7 +186,7 @@ def kernel_params_supply_missing(params: dict[str, Any]) -> None:
 
 
 def max_fun_limits_iterations(params: dict[str, Any]) -> None:
-    """An iteration evaluates the function at least once."""
+    """An iteration of L-BFGS evaluates the function at least once."""
     params["max_iter"] = min(params["max_iter"], params["max_fun"])
 
 

@@ -4,6 +4,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
@@ -55,13 +56,11 @@ class Clusterer(ClusterMixin, Unsupervised):
 
     def predict(self, X: Any) -> np.ndarray:
         """The index of the nearest cluster of each row."""
-        matrix = self._known_rows(X)
-        return self._fitted.predict_clusters(matrix).astype(np.int32)
+        return self._apply("predict_clusters", X).astype(np.int32)
 
     def distances(self, X: Any) -> np.ndarray:
         """Squared distances to the cluster centers, one column per cluster."""
-        matrix = self._known_rows(X)
-        return self._fitted.cluster_distances(matrix)
+        return self._apply("cluster_distances", X)
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unsupervised):
@@ -87,6 +86,10 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unsupervise
             if sparse is not None:
                 return rows.like(X, sparse)
         transformed = self._dense(X, matrix)
+        if isinstance(matrix, tuple) and self._id == "additive-chi2":
+            # The chi-squared map keeps zeros, so that its output is as sparse as its input.
+            kind = sp.csr_array if isinstance(X, sp.sparray) else sp.csr_matrix
+            return kind(transformed)
         return np.asfortranarray(transformed) if getattr(self, "order", "C") == "F" else transformed
 
     @available_if(lambda self: getattr(self, "fit_inverse_transform", False))

@@ -223,12 +223,26 @@ pub const COVARIANCE_ESTIMATOR: ExtraParameter = only(
     "use shrinkage, a number or \"auto\"",
 );
 /// Nonnegative coefficients.
-pub const POSITIVE: ExtraParameter = only(
+pub const POSITIVE: ExtraParameter = honored(
     "positive",
+    "bool",
     "False",
-    &[],
-    "Constrain the coefficients to be nonnegative.",
-    "use scipy.optimize.nnls or scikit-learn's class",
+    "Constrain the coefficients to be nonnegative, by coordinate descent instead of the normal equations.",
+);
+/// The Gram matrix of a lasso.
+pub const PRECOMPUTE: ExtraParameter = honored(
+    "precompute",
+    "bool | list",
+    "False",
+    "Compute the Gram matrix first, or use the given one: only its shape and values are checked, the model does not \
+     depend on it.",
+);
+/// The order of the columns of a lasso.
+pub const SELECTION: ExtraParameter = ignored(
+    "selection",
+    &["\"cyclic\"", "\"random\""],
+    "\"cyclic\"",
+    "the columns are visited in order; every order has the same optimum.",
 );
 /// The solver of a logistic regression.
 pub const LOGISTIC_SOLVER: ExtraParameter = ignored(

@@ -114,8 +114,8 @@ fn every_explanation_sums_to_what_is_predicted() {
             }
         }
     }
-    // 6 by factors, 12 by scores, 7 by support vectors and 6 by terms, for two and for three classes.
-    assert_eq!(cases.0.get(), 62);
+    // 6 by factors, 12 by scores, 7 by support vectors and 8 by terms, for two and for three classes.
+    assert_eq!(cases.0.get(), 66);
 }
 
 #[test]
