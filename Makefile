@@ -53,8 +53,8 @@ python: module $(STAMP)
 	PYTHONPATH=$(PACKAGE) $(PYTHON) -m pytest -q -n 2 --durations=10 crates/mercer-python
 
 python-lint: $(STAMP)
-	$(VENV)/bin/ruff check crates/mercer-python bench tools
-	$(VENV)/bin/ruff format --check crates/mercer-python bench tools
+	$(VENV)/bin/ruff check crates/mercer-python crates/mercer-server bench tools
+	$(VENV)/bin/ruff format --check crates/mercer-python crates/mercer-server bench tools
 	$(VENV)/bin/mypy --config-file pyproject.toml $(PACKAGE)/mercer
 
 $(STAMP): $(REQUIREMENTS)

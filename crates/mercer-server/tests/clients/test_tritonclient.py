@@ -37,12 +37,12 @@ def test_health_and_metadata(client):
     assert {m["name"] for m in client.get_model_repository_index()} >= {"iris", "birds"}
 
 
-@pytest.mark.parametrize("binary", [True, False])
-@pytest.mark.parametrize("datatype", ["FP64", "FP32", "FP16"])
-def test_infer(client, binary, datatype):
-    if datatype == "FP16" and not binary:
-        pytest.skip("tritonclient sends FP16 as binary data only")
-
+# tritonclient sends FP16 as binary data only.
+@pytest.mark.parametrize(
+    ("datatype", "binary"),
+    [("FP64", True), ("FP64", False), ("FP32", True), ("FP32", False), ("FP16", True)],
+)
+def test_infer(client, datatype, binary):
     result = client.infer("iris", [matrix(datatype, binary)])
 
     assert list(result.as_numpy("predict")) in ([b"setosa", b"virginica"], ["setosa", "virginica"])
@@ -53,7 +53,9 @@ def test_infer(client, binary, datatype):
 
 
 def test_binary_and_json_have_the_same_bits(client):
-    outputs = [triton.InferRequestedOutput("predict_proba", binary_data=binary) for binary in (True, False)]
+    outputs = [
+        triton.InferRequestedOutput("predict_proba", binary_data=binary) for binary in (True, False)
+    ]
     results = [client.infer("iris", [matrix()], outputs=[output]) for output in outputs]
     binary, text = (result.as_numpy("predict_proba") for result in results)
     assert (binary == text).all()
