@@ -46,7 +46,7 @@ def table(seed=1):
     rows = []
     for _ in range(N_TRAINING_ROWS):
         x = [round(draw.gauss(0, 1), 4) for _ in range(N_COLUMNS)]
-        score = sum(w * v for w, v in zip(weights, x)) + draw.gauss(0, 1)
+        score = sum(w * v for w, v in zip(weights, x, strict=True)) + draw.gauss(0, 1)
         rows.append((x, int(score > 0)))
     return rows
 

@@ -30,7 +30,7 @@ def test_health_and_metadata(client):
     assert not client.is_model_ready("none")
     assert client.get_server_metadata()["name"] == "mercer"
     about = client.get_model_metadata("iris")
-    assert [column["name"] for column in about["inputs"]][0] == "sepal_length"
+    assert about["inputs"][0]["name"] == "sepal_length"
     assert client.is_model_ready("iris", about["versions"][0])
     assert client.get_model_config("iris")["name"] == "iris"
     assert client.get_inference_statistics("iris")["model_stats"][0]["name"] == "iris"
