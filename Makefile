@@ -64,8 +64,8 @@ sklearn-suite: module $(STAMP)
 	PYTHONPATH=$(PACKAGE) $(PYTHON) -m pytest -q crates/mercer-python/tests/test_ecosystem.py
 
 python-lint: $(STAMP)
-	$(VENV)/bin/ruff check crates/mercer-python bench tools
-	$(VENV)/bin/ruff format --check crates/mercer-python bench tools
+	$(VENV)/bin/ruff check crates/mercer-python crates/mercer-server bench tools
+	$(VENV)/bin/ruff format --check crates/mercer-python crates/mercer-server bench tools
 	$(VENV)/bin/mypy --config-file pyproject.toml $(PACKAGE)/mercer
 
 $(STAMP): $(REQUIREMENTS)

@@ -46,7 +46,7 @@ def table(seed=1):
     rows = []
     for _ in range(N_TRAINING_ROWS):
         x = [round(draw.gauss(0, 1), 4) for _ in range(N_COLUMNS)]
-        score = sum(w * v for w, v in zip(weights, x)) + draw.gauss(0, 1)
+        score = sum(w * v for w, v in zip(weights, x, strict=True)) + draw.gauss(0, 1)
         rows.append((x, int(score > 0)))
     return rows
 
@@ -76,8 +76,10 @@ def wrk(program, url, body, connections, folder):
     text = done.stdout
 
     def milliseconds(quantile):
-        value, unit = re.search(rf"^\s+{quantile}%\s+([\d.]+)(us|ms|s)$", text, re.M).groups()
-        return float(value) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit]
+        found = re.search(rf"^\s+{quantile}%\s+([\d.]+)(us|ms|s|m)\s*$", text, re.M)
+        if found is None:
+            raise SystemExit(f"wrk printed no latencies:\n{text}")
+        return float(found[1]) * {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4}[found[2]]
 
     errors = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
     socket_errors = re.search(r"Socket errors: (.*)", text)
@@ -137,8 +139,11 @@ def start_peer(name, peers, folder, rows):
         ports = {"http_port": 8081, "grpc_port": 8181, "metrics_port": 8182, "debug": False}
         (folder / "settings.json").write_text(json.dumps({**ports, "parallel_workers": 0}))
         server = subprocess.Popen(
-            [str(bin_folder / "mlserver"), "start", "."], cwd=folder, env=env,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [str(bin_folder / "mlserver"), "start", "."],
+            cwd=folder,
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         wait_for("http://127.0.0.1:8081/v2/health/ready", server)
         return server, "http://127.0.0.1:8081/v2/models/lr/infer", v2_body
@@ -162,8 +167,11 @@ def start_peer(name, peers, folder, rows):
     )
     command = [str(bin_folder / "bentoml"), "serve", "service:LR", "--host", "127.0.0.1"]
     server = subprocess.Popen(
-        [*command, "--port", "8083"], cwd=folder, env=env,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [*command, "--port", "8083"],
+        cwd=folder,
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     wait_for("http://127.0.0.1:8083/readyz", server)
     return server, "http://127.0.0.1:8083/predict", lambda r: json.dumps({"rows": r})
@@ -207,7 +215,9 @@ def main():
     rows = table()
     load = os.getloadavg()[0]
     print(f"load average before: {load:.1f} (below 0.3 is quiet)\n")
-    print("| server | rows | connections | requests/s | p50 ms | p99 ms | not 200 | socket errors |")
+    print(
+        "| server | rows | connections | requests/s | p50 ms | p99 ms | not 200 | socket errors |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -230,7 +240,9 @@ def main():
             finally:
                 stop(server)
     errors = re.findall(r'mercer_requests_total\{.*code="5\d\d"\} \d+', metrics)
-    print(f"\nserver errors of Mercer: {errors or 'none'}; load average after: {os.getloadavg()[0]:.1f}")
+    print(
+        f"\nserver errors of Mercer: {errors or 'none'}; load average after: {os.getloadavg()[0]:.1f}"
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def invocations(address, body, content_type="application/json"):
 def test_probes(address):
     host, port = address.split(":")
     scoring = client.ScoringServerClient(host, int(port))
-    assert scoring.ping().status_code == 200
+    scoring.ping()  # raises unless the server answers
     assert scoring.get_version()
 
 
@@ -39,4 +39,3 @@ def test_every_orientation(address):
     for body in bodies:
         assert invocations(address, json.dumps(body)) == EXPECTED
     assert invocations(address, TABLE.to_csv(index=False), "text/csv") == EXPECTED
-

@@ -30,19 +30,19 @@ def test_health_and_metadata(client):
     assert not client.is_model_ready("none")
     assert client.get_server_metadata()["name"] == "mercer"
     about = client.get_model_metadata("iris")
-    assert [column["name"] for column in about["inputs"]][0] == "sepal_length"
+    assert about["inputs"][0]["name"] == "sepal_length"
     assert client.is_model_ready("iris", about["versions"][0])
     assert client.get_model_config("iris")["name"] == "iris"
     assert client.get_inference_statistics("iris")["model_stats"][0]["name"] == "iris"
     assert {m["name"] for m in client.get_model_repository_index()} >= {"iris", "birds"}
 
 
-@pytest.mark.parametrize("binary", [True, False])
-@pytest.mark.parametrize("datatype", ["FP64", "FP32", "FP16"])
-def test_infer(client, binary, datatype):
-    if datatype == "FP16" and not binary:
-        pytest.skip("tritonclient sends FP16 as binary data only")
-
+# tritonclient sends FP16 as binary data only.
+@pytest.mark.parametrize(
+    ("datatype", "binary"),
+    [("FP64", True), ("FP64", False), ("FP32", True), ("FP32", False), ("FP16", True)],
+)
+def test_infer(client, datatype, binary):
     result = client.infer("iris", [matrix(datatype, binary)])
 
     assert list(result.as_numpy("predict")) in ([b"setosa", b"virginica"], ["setosa", "virginica"])
@@ -53,7 +53,9 @@ def test_infer(client, binary, datatype):
 
 
 def test_binary_and_json_have_the_same_bits(client):
-    outputs = [triton.InferRequestedOutput("predict_proba", binary_data=binary) for binary in (True, False)]
+    outputs = [
+        triton.InferRequestedOutput("predict_proba", binary_data=binary) for binary in (True, False)
+    ]
     results = [client.infer("iris", [matrix()], outputs=[output]) for output in outputs]
     binary, text = (result.as_numpy("predict_proba") for result in results)
     assert (binary == text).all()
