@@ -69,8 +69,6 @@ EXPECTED_FAILURES = {
     "SGDClassifier": dict.fromkeys(WEIGHT_CHECKS, ONLINE),
     "SGDRegressor": dict.fromkeys(WEIGHT_CHECKS, ONLINE),
     "LogisticRegressionCV": dict.fromkeys(WEIGHT_CHECKS, "duplicates may be in different folds"),
-    # The check passes its own splits as `cv`.
-    "RidgeCV": dict.fromkeys(WEIGHT_CHECKS, "only leave-one-out cross-validation is implemented"),
     "OneClassSVM": dict.fromkeys(WEIGHT_CHECKS, "the sign of rows on the boundary is undetermined"),
     "NuSVC": {"check_class_weight_classifiers": "nu is infeasible for these class weights"},
 }

@@ -41,7 +41,8 @@ class _CheckedInput:
         gram = getattr(self, "precompute", False)
         if isinstance(gram, (bool, np.bool_, str)):
             return
-        n_features = np.shape(X)[1] if np.ndim(X) == 2 else None
+        shape = getattr(X, "shape", None) or np.asarray(X).shape
+        n_features = shape[1] if len(shape) == 2 else None
         if np.shape(gram) != (n_features, n_features):
             raise ValueError(
                 f"The shape of the Gram matrix is {np.shape(gram)}, expected "

@@ -64,7 +64,7 @@ class PolynomialFeatures(CorePolynomialFeatures):
         return super().fit(X, y, sample_weight)
 
     def _check_size(self, X: Any) -> None:
-        shape = np.shape(X)
+        shape: Any = getattr(X, "shape", ())
         if len(shape) != 2:
             return
         degree: Any = self.degree

@@ -215,7 +215,7 @@ class RidgeClassifierCV(_ClassIndicators):
     >>> from mercer.linear_model import RidgeClassifierCV
     >>> model = RidgeClassifierCV().fit([[0.0], [1.0], [3.0], [4.0]], ["a", "a", "b", "b"])
     >>> print(model.alpha_)
-    0.1
+    1.0
     """
 
     __module__ = "mercer.linear_model"

@@ -72,7 +72,12 @@ class RidgeCV(CoreRidgeCV):
                 FutureWarning,
                 stacklevel=2,
             )
-        simple = self.scoring in (None, "neg_mean_squared_error") and np.ndim(y) == 1
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        one_target = np.asarray(y).ndim == 1
+        simple = self.scoring in (None, "neg_mean_squared_error") and one_target
         if self.cv is None and simple and not self.store_cv_results and not self._scores_classes:
             return super().fit(X, y, sample_weight)
         if self.cv is None:
