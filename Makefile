@@ -11,7 +11,7 @@ MODULE := $(PACKAGE)/mercer/_mercer.abi3.so
 # Incremental compilation makes a cold build slower, and `make test` is mostly run cold.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: test format lint words build rust docs fresh python python-lint sklearn-sample sklearn-suite serve-suite module generate bench deny clean
+.PHONY: test format lint words build rust docs fresh python python-lint sklearn-sample sklearn-suite serve-suite module generate bench promises fuzz deny clean
 
 ## Every check and test, Rust and Python.
 test: format words lint build rust fresh docs python-lint python sklearn-sample
@@ -95,6 +95,15 @@ $(SERVE_STAMP): $(CLIENTS)/requirements.txt $(CLIENTS)/requirements-mlserver.txt
 ## Ratios to the peers, measured in one run. Nothing else should run meanwhile.
 bench:
 	python3 bench/compare.py
+
+## The eight guarantees of the README: tries and failures, written to docs/reliability.md. Takes some minutes.
+promises: build
+	python3 tools/promises.py
+
+## 100,000 mutated model files and ten times as many damaged data files as in `make test`.
+fuzz: build
+	MERCER_MUTATIONS=100000 cargo test --workspace --all-features --locked --test suite -- --nocapture mutated_files
+	MERCER_FUZZ=10 cargo test --workspace --all-features --locked --test suite -- --nocapture damaged_
 
 ## Advisories, licenses and duplicate versions (needs `cargo install cargo-deny`).
 deny:

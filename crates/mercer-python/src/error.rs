@@ -43,6 +43,17 @@ fn not_separable(
     })
 }
 
+/// `numpy.linalg.LinAlgError`, or `ValueError` without numpy.
+fn linear_algebra_error(message: String) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("numpy.linalg").and_then(|module| module.getattr("LinAlgError"));
+        match class.and_then(|class| class.call1((&message,))) {
+            Ok(error) => PyErr::from_value(error),
+            Err(_) => PyValueError::new_err(message),
+        }
+    })
+}
+
 /// The exception of an error: `ValueError` for invalid input, and the matching class for limits, files and
 /// unsupported operations.
 pub fn raised(error: Error) -> PyErr {
@@ -55,6 +66,8 @@ pub fn raised(error: Error) -> PyErr {
         Error::NotSeparable { first, second, witness, distance, spread } => {
             not_separable(message, [first, second], &witness, distance, spread)
         }
+        // numpy's class, as scikit-learn raises; it is a ValueError.
+        Error::SingularCovariance { .. } => linear_algebra_error(message),
         // scikit-learn's estimator checks expect this phrase.
         Error::NotACount { value, .. } if value < 0.0 => {
             PyValueError::new_err(format!("Negative values in data: {message}"))

@@ -140,15 +140,29 @@ def test_singular_and_wide_data_equal_scikit_learn():
     )
 
 
-def test_classes_of_zero_variance():
+def test_a_singular_class_is_refused_as_in_scikit_learn():
     X = np.array([[1.0, 2.0, 3.0], [4.0, 4.0, 0.0], [5.0, 5.0, 0.0], [7.0, 7.0, 0.0]])
     y = ["one", "line", "line", "line"]
 
-    model = QuadraticDiscriminantAnalysis().fit(X, y)
+    with pytest.raises(np.linalg.LinAlgError, match="class `line` is singular: rank 1 of 3"):
+        QuadraticDiscriminantAnalysis().fit(X, y)
+    with pytest.raises(np.linalg.LinAlgError):
+        theirs.QuadraticDiscriminantAnalysis().fit(X[[0, 0, 1, 2, 3]], [y[0], *y])
+    model = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, y)
 
-    assert model.ranks_.tolist() == [1, 0]
+    assert model.ranks_.tolist() == [3, 3]
     assert model.predict(X).tolist() == y
     assert np.isfinite(model.decision_function(X)).all()
+    regularized = RegularizedDiscriminantAnalysis().fit(X, y)
+    assert regularized.predict(X).tolist() == y
+
+
+def test_two_rows_of_a_class_give_no_covariance_of_three_columns():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(10, 3)), rng.normal(5, 1, size=(2, 3))]
+
+    with pytest.raises(ValueError, match="class `1` is singular: rank 1 of 3 columns, from 2 rows"):
+        QuadraticDiscriminantAnalysis().fit(X, [0] * 10 + [1] * 2)
 
 
 def test_diagonal_covariance_is_naive_bayes(blobs):

@@ -21,6 +21,19 @@ pub enum Error {
          that accepts text"
     )]
     NoFeatures,
+    /// Text columns without a term that passes the filters.
+    #[error(
+        "the vocabulary of {columns} is empty: no token occurs in at least {min_df} and at most {max_df}; lower \
+         `min-df`, raise `max-df`, or change the tokens (`pattern`, `stop-words`, `terms`)"
+    )]
+    EmptyVocabulary {
+        /// The text columns.
+        columns: String,
+        /// The smallest document frequency.
+        min_df: String,
+        /// The largest document frequency.
+        max_df: String,
+    },
     /// The target has a single class.
     #[error(
         "found only one class (`{class}`) in the target; a classifier needs at least two classes"
@@ -160,6 +173,21 @@ pub enum Error {
         /// The class.
         class: String,
     },
+    /// A class whose covariance has no inverse.
+    #[error(
+        "the covariance of class `{class}` is singular: rank {rank} of {n_columns} columns, from {rows} rows; regularize \
+         it with a larger `reg_param` (such as 0.1) or a `shrinkage`, or choose `rda`, which estimates how much"
+    )]
+    SingularCovariance {
+        /// The class.
+        class: String,
+        /// The rank found.
+        rank: usize,
+        /// The rank expected.
+        n_columns: usize,
+        /// The total weight of the rows of the class.
+        rows: f64,
+    },
     /// A column whose squares overflow a 64-bit float.
     #[error(
         "column {} has values whose squares overflow; divide the column by a large constant", column + 1
@@ -167,6 +195,18 @@ pub enum Error {
     TooLarge {
         /// The column, counted from zero.
         column: usize,
+    },
+    /// A prediction that overflows a 64-bit float.
+    #[error(
+        "row {}: the prediction is {value}, because the row or the weights of the model are too large for 64-bit floats; \
+         scale the columns (`--prepare scale=standard`, or a StandardScaler) and train again",
+        row + 1
+    )]
+    Overflow {
+        /// The row, counted from zero.
+        row: usize,
+        /// The value found: NaN or infinite.
+        value: f64,
     },
     /// Gradient descent that diverged.
     #[error(
@@ -378,6 +418,7 @@ impl Error {
                 Error::UnseenCategory { row: row + n, column, value }
             }
             Error::Weight { row, value } => Error::Weight { row: row + n, value },
+            Error::Overflow { row, value } => Error::Overflow { row: row + n, value },
             Error::MissingTarget { row, column } => Error::MissingTarget { row: row + n, column },
             other => other,
         }
@@ -391,6 +432,7 @@ impl Error {
         | Error::NotACategory { row, .. }
         | Error::UnseenCategory { row, .. }
         | Error::Weight { row, .. }
+        | Error::Overflow { row, .. }
         | Error::MissingTarget { row, .. } = &mut self
         {
             *row = rows.get(*row).copied().unwrap_or(*row);

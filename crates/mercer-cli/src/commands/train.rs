@@ -14,7 +14,7 @@ use mercer::train::select::Leaderboard;
 use mercer::train::{
     Choice, ColumnSelection, EmOptions, Outcome, SupervisedTask, TargetError, Task, Trained,
     Training, check_regression_target, choose_estimator, classes_of_target, find_target,
-    recipe_for, train, train_semi_supervised,
+    labels_of_target, recipe_for, similar_classes, train, train_semi_supervised,
 };
 use mercer_io::Source;
 use serde_json::Value;
@@ -59,6 +59,11 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let choice = choose(&args, &profile, (target, task), like.as_ref(), board.as_ref())?;
     let Choice { estimator, reason } = choice;
     let classes = target_classes(&args, target, (task, estimator.id()), &source, like.as_ref())?;
+    for (first, second) in similar_classes(&classes) {
+        session.message(&format!(
+            "the classes `{first}` and `{second}` differ only by case or blanks; make them equal if they mean the same"
+        ));
+    }
     args.decision.check(&classes, session)?;
     let more = match &args.semi_supervised.unlabeled_data {
         Some(path) => Some(input::open(path, &args.reading, Some(&target.name), session)?),
@@ -223,10 +228,14 @@ fn target_classes(
         return Ok(Classes::default());
     }
     let unlabeled = args.semi_supervised.options().is_some();
-    let classes = classes_of_target(target, unlabeled).map_err(|e| target_failure(e, source))?;
+    let failure = |e| target_failure(e, source);
     Ok(match like {
-        Some(like) => input::classes(like)?.union(&classes).0,
-        None => classes,
+        // A part may have rows of a single class: the others are known from the model.
+        Some(like) => {
+            let classes = labels_of_target(target, unlabeled).map_err(failure)?;
+            input::classes(like)?.union(&classes).0
+        }
+        None => classes_of_target(target, unlabeled).map_err(failure)?,
     })
 }
 

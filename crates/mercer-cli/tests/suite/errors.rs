@@ -251,3 +251,48 @@ fn an_output_never_replaces_the_data() {
     folder.output(&[&train[..], &["--out", "iris.csv", "--force"]].concat());
     assert_ne!(std::fs::read(folder.path("iris.csv")).unwrap(), iris.as_bytes());
 }
+
+#[test]
+fn a_singular_class_is_refused_with_its_rank_and_a_remedy_that_works() {
+    let folder = Folder::new();
+    let mut table = String::from("a,b,c,y\n");
+    for i in 0..12 {
+        table += &format!("{},{},{},p\n", i, (i * i) % 7, (i * 5) % 11);
+    }
+    table += "40,41,40,q\n42,40,43,q\n";
+    folder.write("t.csv", &table);
+    let train = ["train", "t.csv", "--target", "y", "--model", "qda", "--folds", "0"];
+
+    let message = folder.failure(&train, 3);
+    folder.output(&[&train[..], &["--set", "reg_param=0.1"]].concat());
+
+    contains_all(
+        &message,
+        &["class `q` is singular", "rank 1 of 3", "2 rows", "`reg_param`", "`rda`"],
+    );
+}
+
+#[test]
+fn classes_that_differ_by_case_or_blanks_are_reported() {
+    let folder = Folder::new();
+    let rows: String = (0..30).map(|i| format!("{i},{}\n", ["yes", "no", "Yes"][i % 3])).collect();
+    folder.write("t.csv", &format!("a,y\n{rows}"));
+
+    let done = folder.mercer(&["train", "t.csv", "--target", "y"]).assert().success();
+
+    let message = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("`Yes` and `yes` differ only by case or blanks"), "{message}");
+}
+
+#[test]
+fn an_empty_vocabulary_names_the_filters_that_emptied_it() {
+    let table = "text,y\n\"one two\",a\n\"three four\",b\n\"five six\",a\n\"seven eight\",b\n";
+
+    let message = refused(
+        table,
+        &["--target", "y", "--text", "text", "--prepare", "min-df=3", "--model", "multinomial-nb"],
+        3,
+    );
+
+    contains_all(&message, &["vocabulary of `text` is empty", "at least 3 documents", "min-df"]);
+}

@@ -653,3 +653,32 @@ fn bins_and_indicators_are_categories_of_mixed_naive_bayes() {
         "{printed}"
     );
 }
+
+#[test]
+fn a_part_with_rows_of_one_class_is_trained_like_the_whole_and_merged() {
+    // The rows of iris are sorted by species: every part has one class.
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(example("iris.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    folder.write("all.csv", &format!("{header}\n{}\n", rows.join("\n")));
+    let mut n_parts = 0;
+    for model in ["gaussian-nb", "mixed-nb", "lda", "rda"] {
+        let whole = ["train", "all.csv", "--target", "species", "--model", model, "--force"];
+        folder.output(&whole);
+        let mut parts = Vec::new();
+        for (k, part) in rows.chunks(50).enumerate() {
+            folder.write(&format!("{k}.csv"), &format!("{header}\n{}\n", part.join("\n")));
+            let data = format!("{k}.csv");
+            folder.output(&["train", &data, "--like", "all.mercer", "--folds", "0", "--force"]);
+            parts.push(format!("{k}.mercer"));
+            n_parts += 1;
+        }
+        let merge = ["merge", &parts[0], &parts[1], &parts[2], "--out", "merged.mercer", "--force"];
+        folder.output(&merge);
+
+        let of = |model: &str| folder.json(&["evaluate", model, "all.csv", "--json"]);
+        assert_eq!(of("merged.mercer")["confusion"], of("all.mercer")["confusion"], "{model}");
+    }
+    assert_eq!(n_parts, 12);
+}

@@ -39,10 +39,17 @@ fn damage(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Opens, profiles and reads damaged bytes; whatever comes is fine if it comes at all.
+/// The factor by which `make fuzz` raises the number of damaged files; it also changes the damage.
+fn repetitions() -> usize {
+    std::env::var("MERCER_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
+}
+
+/// Opens, profiles and reads damaged bytes; a table or an error is fine, and the table has the profiled rows.
 fn survive(format: Format, bytes: &[u8], times: usize, seed: u64) {
-    let mut dice = Dice(seed);
+    let times = times * repetitions();
+    let mut dice = Dice(seed + 1000 * repetitions() as u64);
     let options = Options { format: Some(format), ..Options::default() };
+    let mut n_read = 0;
     for _ in 0..times {
         let damaged = damage(bytes, &mut dice);
         let file = file("", &damaged);
@@ -53,8 +60,12 @@ fn survive(format: Format, bytes: &[u8], times: usize, seed: u64) {
         let Ok(profile) = source.profile(&|_, _| true) else { continue };
         if let Ok(table) = source.read(&profile.schema()) {
             assert_eq!(table.n_rows() as u64, profile.n_rows);
+            n_read += 1;
         }
     }
+    println!("promise 1: {times} damaged {format:?} files, 0 failures");
+    // Some damage leaves a readable file, or else nothing behind the first check was reached.
+    assert!(n_read > times / 100, "{n_read} of {times} were read");
 }
 
 #[test]
@@ -76,17 +87,17 @@ fn damaged_svmlight_never_panics() {
 
 #[test]
 fn damaged_parquet_never_panics() {
-    quietly(|| survive(Format::Parquet, &parquet_bytes(&batch()), 1000, 4));
+    survive(Format::Parquet, &parquet_bytes(&batch()), 1000, 4);
 }
 
 #[test]
 fn damaged_arrow_files_never_panic() {
-    quietly(|| survive(Format::Arrow, &arrow_bytes(&batch()), 1000, 5));
+    survive(Format::Arrow, &arrow_bytes(&batch()), 1000, 5);
 }
 
 #[test]
 fn damaged_arrow_streams_never_panic() {
-    quietly(|| survive(Format::Arrow, &stream_bytes(&batch()), 1000, 6));
+    survive(Format::Arrow, &stream_bytes(&batch()), 1000, 6);
 }
 
 #[test]
@@ -96,23 +107,9 @@ fn damaged_mails_never_panic() {
         aGkgdGhlcmU=\n--y\nContent-Type: text/html; charset=koi8-r\n\n<p>a &amp; b<!-- c --></p>\n--y--\n\
         --x\nContent-Type: message/rfc822\n\nSubject: in\n\nner=\n--x\n\
         Content-Transfer-Encoding: quoted-printable\n\n=41=\n\xff\n--x--\n";
-    quietly(|| survive(Format::Mail, mail, 3000, 9));
+    survive(Format::Mail, mail, 3000, 9);
     let mailbox = [b"From a\n".as_slice(), mail, b"\nFrom b\n", mail].concat();
-    quietly(move || survive(Format::Mailbox, &mailbox, 1000, 10));
-}
-
-/// The decoders we call do panic, guarded; their messages would drown those of the tests.
-fn quietly(work: impl FnOnce() + std::panic::UnwindSafe) {
-    static SILENCE: std::sync::Once = std::sync::Once::new();
-    SILENCE.call_once(|| {
-        let usual = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if info.location().is_some_and(|l| l.file().contains("mercer-io")) {
-                usual(info);
-            }
-        }));
-    });
-    work();
+    survive(Format::Mailbox, &mailbox, 1000, 10);
 }
 
 #[test]

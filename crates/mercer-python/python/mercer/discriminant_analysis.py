@@ -181,7 +181,8 @@ class QuadraticDiscriminantAnalysis(
         Accepted for compatibility with scikit-learn; the covariances are stored in any case.
     tol : float >= 0, default=0.0001
         Smallest standard deviation of a direction, relative to those of the columns within the
-        class. Directions with a smaller one are set to it.
+        class. A class with a direction below it has a singular covariance and is refused; raise
+        ``reg_param`` then.
     variance : {"population", "sample"}, default="population"
         Divisor of the scatter matrix of a class: its weight (``population``) or its weight less one
         (``sample``).

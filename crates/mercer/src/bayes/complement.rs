@@ -92,7 +92,11 @@ impl Accumulate for ComplementNb {
             let sums = log_probabilities.sum_axis(Axis(1)).insert_axis(Axis(1));
             log_probabilities /= &sums;
             if log_probabilities.iter().any(|w| w.is_nan()) {
-                return Err(Error::NoRows);
+                return Err(Error::Parameter {
+                    name: "norm".into(),
+                    found: "true".into(),
+                    expected: "false for a single column, whose weights are all zero".into(),
+                });
             }
         }
         Ok(ComplementNbModel {

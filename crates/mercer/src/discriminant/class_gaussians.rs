@@ -1,7 +1,7 @@
 //! One Gaussian per class, each with its own covariance.
 //!
-//! A singular covariance (few rows, or collinear columns) still gives a proper density: the variance along its null
-//! space is set to `tol²`, relative to the variances of the columns. This is the limit of adding a vanishing multiple of
+//! A singular covariance (few rows, or collinear columns) still gives a proper density, where the estimator allows one:
+//! the variance along its null space is set to `tol²`, relative to the variances of the columns. This is the limit of adding a vanishing multiple of
 //! the identity, without its arbitrary unit. The rank counts the directions outside of the null space.
 
 use super::pruned_argmax::{self, PrunedArgmax};
@@ -102,6 +102,22 @@ impl ClassGaussians {
     /// The rank of the covariance of each class.
     pub fn ranks(&self) -> Vec<usize> {
         self.whitenings().iter().map(|whitening| whitening.rank).collect()
+    }
+
+    /// Refuses a class with rows whose covariance is singular.
+    ///
+    /// # Errors
+    /// [`Error::SingularCovariance`] for the first such class.
+    pub(super) fn check_full_rank(&self) -> Result<()> {
+        let n_columns = self.means.ncols();
+        let classes = self.classes.labels().iter().zip(self.ranks()).zip(&self.class_weights);
+        for ((class, rank), rows) in classes.filter(|(_, weight)| **weight > 0.0) {
+            if rank < n_columns {
+                let (class, rows) = (class.to_string(), *rows);
+                return Err(Error::SingularCovariance { class, rank, n_columns, rows });
+            }
+        }
+        Ok(())
     }
 
     fn prepared(&self) -> &PreparedGaussians {

@@ -40,8 +40,8 @@ params! {
         reg_param: f64 = 0.0, Between(0.0, 1.0);
         /// Accepted for compatibility with scikit-learn; the covariances are stored in any case.
         store_covariance: bool = false, Any;
-        /// Smallest standard deviation of a direction, relative to those of the columns within the class. Directions
-        /// with a smaller one are set to it.
+        /// Smallest standard deviation of a direction, relative to those of the columns within the class. A class with
+        /// a direction below it has a singular covariance and is refused; raise `reg_param` then.
         tol: f64 = 1e-4, AtLeast(0.0);
         /// Divisor of the scatter matrix of a class: its weight (`population`) or its weight less one (`sample`).
         variance: Variance = Variance::Population, OneOf(Variance::VALUES);
@@ -131,6 +131,7 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
         let units = units(&groups, &means);
         let gaussians =
             ClassGaussians::new(classes.clone(), priors, means, covariances, units, self.tol)?;
+        gaussians.check_full_rank()?;
         Ok(QuadraticDiscriminantAnalysisModel { gaussians })
     }
 
@@ -206,16 +207,47 @@ mod tests {
     }
 
     #[test]
-    fn classes_without_spread_are_answered_and_their_rank_is_told() {
+    fn a_singular_class_is_refused_with_its_rank_unless_it_is_regularized() {
         // Class a is one row; class b lies on a line, and its third column never varies.
         let x = array![[1.0, 2.0, 3.0], [4.0, 4.0, 0.1], [5.0, 5.0, 0.1], [7.0, 7.0, 0.1]];
+        let classes = Classes::from_names(["a", "b"]);
+        let refusal = |rows: &Matrix, codes: &[u32], params: &QuadraticDiscriminantAnalysis| {
+            let data = Dataset::classes(rows, codes, &classes).unwrap();
+            params.fit(&data, &Monitor::quiet()).unwrap_err()
+        };
+        let singular = |class: &str, rank, rows| Error::SingularCovariance {
+            class: class.into(),
+            rank,
+            n_columns: 3,
+            rows,
+        };
+        let plain = QuadraticDiscriminantAnalysis::new();
 
-        let gaussians = fit(&QuadraticDiscriminantAnalysis::new(), &x, &[0, 1, 1, 1]);
+        assert_eq!(refusal(&x, &[0, 1, 1, 1], &plain), singular("a", 0, 1.0));
+        assert_eq!(refusal(&x, &[0, 0, 1, 1], &plain), singular("a", 1, 2.0));
+        let five = array![
+            [1.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [0.0, 0.0, 1.0],
+            [1.0, 1.0, 1.0],
+            [4.0, 4.0, 0.1],
+            [5.0, 5.0, 0.1],
+            [7.0, 7.0, 0.1]
+        ];
+        let codes = [0, 0, 0, 0, 1, 1, 1];
+        assert_eq!(refusal(&five, &codes, &plain), singular("b", 1, 3.0));
+        let message = refusal(&five, &codes, &plain).to_string();
+        assert!(message.contains("class `b`") && message.contains("reg_param"), "{message}");
+        // Shrinking a class without any spread leaves it without one; `reg_param` does not.
+        let shrunk = plain.clone().shrinkage(Shrinkage::Fixed(0.5));
+        assert_eq!(refusal(&x, &[0, 1, 1, 1], &shrunk), singular("a", 0, 1.0));
 
-        assert_eq!(gaussians.ranks(), [0, 1]);
-        let scores = gaussians.scores(&Rows::from(&x)).unwrap();
-        assert!(scores.iter().all(|s| s.is_finite()));
-        assert_eq!(mercer_winners(&scores), [0, 1, 1, 1]);
+        for params in [plain.clone().reg_param(0.1), plain.reg_param(1e-3)] {
+            let gaussians = fit(&params, &x, &[0, 1, 1, 1]);
+            assert_eq!(gaussians.ranks(), [3, 3]);
+            let scores = gaussians.scores(&Rows::from(&x)).unwrap();
+            assert_eq!(mercer_winners(&scores), [0, 1, 1, 1]);
+        }
     }
 
     fn mercer_winners(scores: &Matrix) -> Vec<u32> {

@@ -69,7 +69,7 @@ impl Fit for AdditiveChi2Sampler {
         };
         let (n_columns, sample_steps) = (data.n_columns(), self.sample_steps);
         let model = AdditiveChi2SamplerModel { n_columns, sample_steps, sample_interval };
-        let error = sampled_error(data.rows(), |x| model.transform(x), kernel)?;
+        let error = sampled_error(data.rows(), model.n_outputs(), |x| model.transform(x), kernel)?;
         let mut certificate = sampled_certificate(data, error, None, start);
         certificate.status = Status::ClosedForm;
         monitor.report(1, Some(1));

@@ -12,6 +12,8 @@ use std::time::Instant;
 
 /// Rows whose kernel values are compared with the inner products of their features.
 const COMPARED_ROWS: usize = 64;
+/// Features that are computed for the comparison: a map to a million of them is compared on a few rows.
+const MAX_COMPARED_FEATURES: usize = 1 << 22;
 
 /// Refuses data that no feature map can be fitted to.
 pub(super) fn check_usable(data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<()> {
@@ -30,13 +32,15 @@ pub(super) fn check_usable(data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<
 }
 
 /// The root mean square difference between inner products of features and kernel values, over pairs of rows that are
-/// evenly spaced in the data.
+/// evenly spaced in the data; fewer rows if there are very many features.
 pub(super) fn sampled_error(
     rows: &Rows<'_>,
+    n_features: usize,
     transform: impl Fn(&Rows<'_>) -> Result<Matrix>,
     kernel: impl Fn(&[f64], &[f64]) -> f64,
 ) -> Result<f64> {
-    let stride = rows.n_rows().div_ceil(COMPARED_ROWS);
+    let compared = (MAX_COMPARED_FEATURES / n_features.max(1)).clamp(2, COMPARED_ROWS);
+    let stride = rows.n_rows().div_ceil(compared);
     let sample: Vec<Vec<f64>> = (0..rows.n_rows()).step_by(stride).map(|i| rows.row(i)).collect();
     let x = Matrix::from_shape_vec((sample.len(), rows.n_columns()), sample.concat())
         .expect("rows of one width");

@@ -4,7 +4,7 @@ use super::{Function, Kernel, KernelRows, Storage};
 use crate::choice;
 use crate::data::check_storage;
 use crate::error::{Error, Result};
-use crate::model::Cached;
+use crate::model::{Cached, check_predictions};
 use mercer_num::parallel::prelude::*;
 use mercer_num::{Float, Matrix, Rows, SparseView};
 use serde::{Deserialize, Serialize};
@@ -276,6 +276,7 @@ impl KernelExpansion {
         for mut row in out.rows_mut() {
             row.iter_mut().zip(&self.intercepts).for_each(|(v, b)| *v += b);
         }
+        check_predictions(out.as_slice().unwrap_or_default(), &self.intercepts)?;
         Ok(out)
     }
 

@@ -133,7 +133,12 @@ impl Fit for RbfSampler {
             monitor.reserve("directions of random Fourier features", 16 * (d * m) as u64)?;
             let model = self.sample(gamma, d, m);
             let error_over = |rows: &Rows<'_>| {
-                sampled_error(rows, |x| model.transform(x), |x, z| kernel.value(x, z))
+                sampled_error(
+                    rows,
+                    model.n_outputs(),
+                    |x| model.transform(x),
+                    |x, z| kernel.value(x, z),
+                )
             };
             let error = match &compared {
                 Some(few) => error_over(&Rows::from(few)),

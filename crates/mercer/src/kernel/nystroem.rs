@@ -165,8 +165,18 @@ impl Fit for Nystroem {
         let search = self.error.is_some() && self.landmarks != LandmarkSelection::PivotedCholesky;
         let mut m = if search { MIN_LANDMARKS.min(most) } else { most };
         loop {
-            let (model, error, mut stopped) =
-                self.map_of(m, function.clone(), data, &unique, monitor)?;
+            let found = self.map_of(m, function.clone(), data, &unique, monitor);
+            let (model, error, mut stopped) = match (found, monitor.stop()) {
+                // Few landmarks are better than no map.
+                (Err(Error::Stopped), Some(stop)) => {
+                    let few = m.min(MIN_LANDMARKS);
+                    let quiet = Monitor::quiet();
+                    let (model, error, _) =
+                        self.map_of(few, function.clone(), data, &unique, &quiet)?;
+                    (model, error, Some(stop))
+                }
+                (found, _) => found?,
+            };
             let reached =
                 self.error.is_none_or(|requested| model.relative_trace_error <= requested);
             let last = reached || m == most;
@@ -211,11 +221,12 @@ impl Nystroem {
         let model = match &selected.landmarks {
             Landmarks::Rows(positions) => {
                 let indices = positions.iter().map(|k| unique.indices[*k as usize]).collect();
-                NystroemModel::of(function, rows, indices, self.basis)?
+                NystroemModel::of_while(function, rows, indices, self.basis, monitor)?
             }
             Landmarks::Means(means) => {
                 let indices = (0..means.nrows() as u32).collect();
-                NystroemModel::of(function, &Rows::from(means), indices, self.basis)?
+                let means = Rows::from(means);
+                NystroemModel::of_while(function, &means, indices, self.basis, monitor)?
             }
         };
         let (sampled, error) = model.sampled_errors(rows, unique)?;
@@ -315,6 +326,17 @@ impl NystroemModel {
         landmarks: Vec<u32>,
         basis: Basis,
     ) -> Result<NystroemModel> {
+        NystroemModel::of_while(function, rows, landmarks, basis, &Monitor::quiet())
+    }
+
+    /// The same under a monitor.
+    fn of_while(
+        function: Function,
+        rows: &Rows<'_>,
+        landmarks: Vec<u32>,
+        basis: Basis,
+        monitor: &Monitor<'_>,
+    ) -> Result<NystroemModel> {
         let n = landmarks.len();
         let prepared: KernelRows<f64> = KernelRows::new(
             function.clone(),
@@ -324,12 +346,12 @@ impl NystroemModel {
             &[],
             &landmarks,
         );
-        let gram = prepared.gram();
+        let gram = prepared.whole_gram(monitor).ok_or(Error::Stopped)?;
         let gram = ArrayView2::from_shape((n, n), &gram).expect("a square matrix");
         let factor = if basis == Basis::Cholesky { inverse_cholesky(gram) } else { None };
         let (normalization, rank) = match factor {
             Some(inverse) => (inverse, n),
-            None => inverse_square_root(gram).ok_or_else(|| Error::Number {
+            None => inverse_square_root(gram, monitor)?.ok_or_else(|| Error::Number {
                 what: "a kernel value of two landmarks".into(),
                 value: f64::NAN,
                 expected: "a finite number; scale the columns down".into(),
@@ -440,15 +462,20 @@ fn inverse_cholesky(gram: ArrayView2<'_, f64>) -> Option<Matrix> {
 }
 
 /// `U D^(−½) Uᵀ` of a matrix of any rank, and its numerical rank; `None` if the matrix is not finite.
-fn inverse_square_root(gram: ArrayView2<'_, f64>) -> Option<(Matrix, usize)> {
-    let eigen = SymmetricEigen::of(gram)?;
+fn inverse_square_root(
+    gram: ArrayView2<'_, f64>,
+    monitor: &Monitor<'_>,
+) -> Result<Option<(Matrix, usize)>> {
+    let Some(eigen) = SymmetricEigen::of_while(gram, || monitor.stop().is_none()) else {
+        return if monitor.stop().is_some() { Err(Error::Stopped) } else { Ok(None) };
+    };
     let largest = eigen.values.last().copied().unwrap_or(0.0).max(0.0);
     let root =
         |value: f64| if value > RELATIVE_ROUNDING * largest { 1.0 / value.sqrt() } else { 0.0 };
     let roots: Vec<f64> = eigen.values.iter().map(|v| root(*v)).collect();
     let scaled = &eigen.vectors * &ndarray::ArrayView1::from(&roots);
     let rank = roots.iter().filter(|r| **r > 0.0).count();
-    Some((multiply_transposed(scaled.view(), eigen.vectors.view()), rank))
+    Ok(Some((multiply_transposed(scaled.view(), eigen.vectors.view()), rank)))
 }
 
 impl Transformer for NystroemModel {
@@ -552,7 +579,8 @@ mod tests {
             ndarray::Axis(0),
             &model.expansion.support.iter().map(|i| *i as usize).collect::<Vec<_>>(),
         );
-        let (root, rank) = inverse_square_root(gram.dot(&gram.t()).view()).unwrap();
+        let (root, rank) =
+            inverse_square_root(gram.dot(&gram.t()).view(), &Monitor::quiet()).unwrap().unwrap();
         model.expansion.coefficients = root;
         let other = model.clone().transform(&Rows::from(&x)).unwrap();
 

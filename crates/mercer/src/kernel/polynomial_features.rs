@@ -142,8 +142,12 @@ impl Fit for PolynomialFeatures {
         let mut certificate = Certificate::closed_form().rows(data.n_rows() as u64);
         if let Some((gamma, coef0)) = model.kernel {
             let kernel = Function::poly(model.max_degree, gamma, coef0);
-            let error =
-                sampled_error(data.rows(), |x| model.transform(x), |x, z| kernel.value(x, z))?;
+            let error = sampled_error(
+                data.rows(),
+                model.n_outputs(),
+                |x| model.transform(x),
+                |x, z| kernel.value(x, z),
+            )?;
             certificate =
                 certificate.violation("root mean square error of sampled kernel values", error);
         }

@@ -7,6 +7,7 @@
 use super::Function;
 use super::approximation::{check_usable, sampled_certificate, sampled_error};
 use crate::data::{check_cells, check_storage};
+use crate::model::check_not_nan;
 use crate::prelude::*;
 use mercer_num::fourier::CircularConvolution;
 use mercer_num::parallel::prelude::*;
@@ -16,6 +17,9 @@ use std::time::Instant;
 
 /// Rows mapped by one thread at a time.
 const ROWS_PER_BLOCK: usize = 64;
+
+/// The largest number of components: a file cannot ask for more memory than a Fourier transform of this length takes.
+const MAX_COMPONENTS: usize = 1 << 24;
 
 params! {
     /// Tensor sketch: columns whose inner products approximate a polynomial kernel.
@@ -75,8 +79,17 @@ impl Fit for PolynomialCountSketch {
         self.check()?;
         check_usable(data, monitor)?;
         let PolynomialCountSketch { gamma, degree, coef0, n_components, random_state } = *self;
+        if n_components > MAX_COMPONENTS {
+            return Err(Error::Parameter {
+                name: "n_components".into(),
+                found: n_components.to_string(),
+                expected: format!("at most {MAX_COMPONENTS}"),
+            });
+        }
         let width = data.n_columns() + usize::from(coef0 != 0.0);
         monitor.reserve("places and signs of columns", 12 * (degree * width) as u64)?;
+        // Twiddle factors and buffers of the Fourier transform, and the features of one row.
+        monitor.reserve("the features of a row", 96 * n_components as u64)?;
         let mut random = Random::new(random_state as u64);
         let mut places = || (0..width).map(|_| random.below(n_components) as u32).collect();
         let index_hash = (0..degree).map(|_| places()).collect();
@@ -92,7 +105,8 @@ impl Fit for PolynomialCountSketch {
             bit_hash,
         };
         let kernel = Function::poly(degree, gamma, coef0);
-        let error = sampled_error(data.rows(), |x| model.transform(x), |x, z| kernel.value(x, z))?;
+        let value = |x: &[f64], z: &[f64]| kernel.value(x, z);
+        let error = sampled_error(data.rows(), n_components, |x| model.transform(x), value)?;
         monitor.report(degree as u64, Some(degree as u64));
         Ok(Fitted { certificate: sampled_certificate(data, error, None, start), model })
     }
@@ -156,6 +170,7 @@ impl Transformer for PolynomialCountSketchModel {
                 }
             }
         });
+        check_not_nan(out.as_slice().unwrap_or_default(), m)?;
         Ok(out)
     }
 }
@@ -167,7 +182,7 @@ impl Check for PolynomialCountSketchModel {
             list.len() == width && list.iter().all(|k| (*k as usize) < self.n_components)
         };
         let fits = self.n_columns > 0
-            && self.n_components > 0
+            && (1..=MAX_COMPONENTS).contains(&self.n_components)
             && !self.index_hash.is_empty()
             && self.index_hash.iter().all(places)
             && self.bit_hash.dim() == (self.index_hash.len(), width)

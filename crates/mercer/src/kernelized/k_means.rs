@@ -6,9 +6,10 @@
 //! wins. With a linear kernel this is k-means.
 
 use super::lloyd::{Clustering, ClusteringProblem};
-use super::{DEFAULT_MEMORY_BYTES, KernelProblem};
+use super::{DEFAULT_MEMORY_BYTES, KernelProblem, fit_first_rows};
 use crate::kernel::KernelParams;
 use crate::kernel::{Kernel, KernelExpansion, KernelRows, Precision, Segment, UniqueRows};
+use crate::model::Stop;
 use crate::model::{Certificate, Clusterer};
 use crate::prelude::*;
 use std::time::Instant;
@@ -71,7 +72,10 @@ impl Fit for KernelKMeans {
         let problem = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
         let unique = UniqueRows::of(&problem.rows, data.weights(), self.random_state as u64);
         let k = self.n_clusters.min(unique.indices.len());
-        let clustering = clustering_problem(&problem, &unique, k, monitor)?;
+        let clustering = match (clustering_problem(&problem, &unique, k, monitor), monitor.stop()) {
+            (Err(Error::Stopped), Some(stop)) => return self.fit_first(data, stop, start),
+            (clustering, _) => clustering?,
+        };
         let mut best: Option<Clustering> = None;
         let mut stopped = None;
         let total = self.n_init as u64 * self.max_iter as u64;
@@ -81,6 +85,10 @@ impl Fit for KernelKMeans {
             let found = clustering.run(self, seed, monitor, |iteration| {
                 monitor.report(done + iteration, Some(total));
             });
+            let Some(found) = found else {
+                stopped = monitor.stop();
+                break;
+            };
             stopped = found.stopped;
             if best.as_ref().is_none_or(|best| found.inertia < best.inertia) {
                 best = Some(found);
@@ -90,7 +98,10 @@ impl Fit for KernelKMeans {
             }
         }
         monitor.report(total, Some(total));
-        let best = best.ok_or(Error::NoRows)?;
+        let best = match (best, stopped) {
+            (None, Some(stop)) => return self.fit_first(data, stop, start),
+            (best, _) => best.ok_or(Error::NoRows)?,
+        };
         let mut how = format!("best of {} starts", self.n_init);
         if k < self.n_clusters {
             how += &format!(", {k} clusters because only {k} rows are distinct");
@@ -99,7 +110,7 @@ impl Fit for KernelKMeans {
             how += ", stopped where the inertia would have increased: the kernel is indefinite on these rows";
         }
         let (inertia, violation, converged) = (best.inertia, best.violation, best.converged);
-        let model = KernelKMeansModel::of(best, &problem, &unique)?;
+        let model = KernelKMeansModel::of(best, &problem, &unique, stopped)?;
         let certificate = Certificate::iterative(converged, stopped)
             .objective("sum of squared distances", inertia)
             .violation("largest excess distance of a row to its own mean", violation)
@@ -108,6 +119,20 @@ impl Fit for KernelKMeans {
             .iterations(model.n_iter)
             .since(start);
         Ok(Fitted { model, certificate })
+    }
+}
+
+impl KernelKMeans {
+    /// The clusters of the first rows, and the labels of all rows.
+    fn fit_first(
+        &self,
+        data: &Dataset<'_>,
+        stop: Stop,
+        start: Instant,
+    ) -> Result<Fitted<KernelKMeansModel>> {
+        let mut fitted = fit_first_rows(self, data, stop, start)?;
+        fitted.model.labels = fitted.model.assign(data.rows())?;
+        Ok(fitted)
     }
 }
 
@@ -130,7 +155,10 @@ fn clustering_problem<'a>(
         &unique.indices,
     );
     let budget = monitor.memory().map_or(MAX_GRAM_BYTES, |m| m.saturating_sub(bytes));
-    let gram = (8 * n * n <= budget.min(MAX_GRAM_BYTES)).then(|| rows.whole_gram());
+    let gram = match 8 * n * n <= budget.min(MAX_GRAM_BYTES) {
+        true => Some(rows.whole_gram(monitor).ok_or(Error::Stopped)?),
+        false => None,
+    };
     Ok(ClusteringProblem { diagonal: rows.diagonal(), rows, gram, weights: &unique.weights, k })
 }
 
@@ -139,6 +167,7 @@ impl KernelKMeansModel {
         found: Clustering,
         problem: &KernelProblem<'_>,
         unique: &UniqueRows,
+        stopped: Option<Stop>,
     ) -> Result<KernelKMeansModel> {
         let k = found.squared_norms.len();
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); k];
@@ -165,8 +194,32 @@ impl KernelKMeansModel {
             inertia: found.inertia,
             n_iter: found.iterations,
         };
-        model.labels = model.assign(&problem.rows)?;
+        model.labels = match stopped {
+            None => model.assign(&problem.rows)?,
+            Some(_) => model.labels_of_unique_rows(&found.labels, &occupied, problem, unique)?,
+        };
         Ok(model)
+    }
+
+    /// The labels that the iterations found, without another pass over all pairs of rows: only duplicates and rows of
+    /// weight zero are assigned.
+    fn labels_of_unique_rows(
+        &self,
+        found: &[u32],
+        occupied: &[usize],
+        problem: &KernelProblem<'_>,
+        unique: &UniqueRows,
+    ) -> Result<Vec<u32>> {
+        let mut cluster_of = vec![0; found.iter().map(|c| *c as usize + 1).max().unwrap_or(0)];
+        occupied.iter().enumerate().for_each(|(new, old)| cluster_of[*old] = new as u32);
+        let mut labels = vec![u32::MAX; problem.rows.n_rows()];
+        for (i, c) in unique.indices.iter().zip(found) {
+            labels[*i as usize] = cluster_of[*c as usize];
+        }
+        for (i, label) in labels.iter_mut().enumerate().filter(|(_, label)| **label == u32::MAX) {
+            *label = self.assign(&problem.rows.slice(i..i + 1))?[0];
+        }
+        Ok(labels)
     }
 
     fn segments(&self) -> Vec<Segment> {

@@ -48,19 +48,22 @@ pub(super) struct Clustering {
 
 impl ClusteringProblem<'_> {
     /// Iterates from one k-means++ seeding until labels are stable, the objective decreases by less than `tol`, or
-    /// `max_iter` is reached.
+    /// `max_iter` is reached; `None` if the monitor stops the first iteration.
     pub fn run(
         &self,
         params: &KernelKMeans,
         seed: u64,
         monitor: &Monitor<'_>,
         report: impl Fn(u64),
-    ) -> Clustering {
+    ) -> Option<Clustering> {
         let mut labels = self.initial_labels(seed);
         let mut best: Option<Clustering> = None;
         for iteration in 1..=params.max_iter as u64 {
-            self.fill_empty_clusters(&mut labels);
-            let (distances, squared_norms) = self.distances(&labels);
+            self.fill_empty_clusters(&mut labels, monitor);
+            let Some((distances, squared_norms)) = self.distances(&labels, monitor) else {
+                let stopped = monitor.stop();
+                return best.map(|best| Clustering { stopped, ..best });
+            };
             let at = |i: usize, c: u32| distances[i * self.k + c as usize];
             let inertia: f64 =
                 (self.weights.iter().enumerate()).map(|(i, w)| w * at(i, labels[i])).sum();
@@ -74,7 +77,7 @@ impl ClusteringProblem<'_> {
                 before.is_some_and(|before| inertia > before + RELATIVE_ROUNDING * scale);
             if increased {
                 let best = best.expect("an increase follows an earlier iteration");
-                return Clustering { increased, iterations: iteration, ..best };
+                return Some(Clustering { increased, iterations: iteration, ..best });
             }
             let small_step = before.is_some_and(|before| before - inertia <= params.tol * scale);
             let converged = labels == nearest || small_step;
@@ -95,7 +98,7 @@ impl ClusteringProblem<'_> {
             }
             labels = nearest;
         }
-        best.expect("max_iter is at least one")
+        best
     }
 
     /// The nearest of the k-means++ seeds for every row.
@@ -120,7 +123,7 @@ impl ClusteringProblem<'_> {
     }
 
     /// Moves into each empty cluster the row that contributes most to the objective, which decreases it.
-    fn fill_empty_clusters(&self, labels: &mut [u32]) {
+    fn fill_empty_clusters(&self, labels: &mut [u32], monitor: &Monitor<'_>) {
         let mut members = vec![0usize; self.k];
         labels.iter().for_each(|c| members[*c as usize] += 1);
         if members.iter().all(|m| *m > 0) {
@@ -130,7 +133,7 @@ impl ClusteringProblem<'_> {
             if members[c] > 0 {
                 continue;
             }
-            let (distances, _) = self.distances(labels);
+            let Some((distances, _)) = self.distances(labels, monitor) else { return };
             let mut farthest: Option<(f64, usize)> = None;
             for (i, own) in labels.iter().enumerate() {
                 let loss = self.weights[i] * distances[i * self.k + *own as usize];
@@ -146,14 +149,17 @@ impl ClusteringProblem<'_> {
     }
 
     /// The squared distance of every row from every mean, row-major, and the squared norms of the means. The distance
-    /// from an empty cluster is infinite.
-    fn distances(&self, labels: &[u32]) -> (Vec<f64>, Vec<f64>) {
+    /// from an empty cluster is infinite. `None` if the monitor stops it.
+    fn distances(&self, labels: &[u32], monitor: &Monitor<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
         let (n, k) = (self.diagonal.len(), self.k);
         let mut sizes = vec![0.0; k];
         labels.iter().zip(self.weights).for_each(|(c, w)| sizes[*c as usize] += w);
         // Σⱼ wⱼ K(xᵢ, xⱼ) / s_c over each cluster.
         let mut sums = vec![0.0; n * k];
-        sums.par_chunks_mut(ROWS_PER_BLOCK * k).enumerate().for_each(|(b, sums)| {
+        sums.par_chunks_mut(ROWS_PER_BLOCK * k).enumerate().try_for_each(|(b, sums)| {
+            if monitor.stop().is_some() {
+                return None;
+            }
             let first = b * ROWS_PER_BLOCK;
             let m = sums.len() / k;
             let computed;
@@ -173,7 +179,8 @@ impl ClusteringProblem<'_> {
                 }
                 sums.iter_mut().zip(&sizes).for_each(|(sum, s)| *sum /= s.max(f64::MIN_POSITIVE));
             }
-        });
+            Some(())
+        })?;
         let mut squared_norms = vec![0.0; k];
         for (i, c) in labels.iter().enumerate() {
             let c = *c as usize;
@@ -188,7 +195,7 @@ impl ClusteringProblem<'_> {
                 };
             }
         }
-        (sums, squared_norms)
+        Some((sums, squared_norms))
     }
 }
 
@@ -217,7 +224,7 @@ mod tests {
         };
         let mut labels = vec![0, 0, 0];
 
-        problem.fill_empty_clusters(&mut labels);
+        problem.fill_empty_clusters(&mut labels, &Monitor::quiet());
 
         assert_eq!(labels, [0, 0, 1]);
     }

@@ -19,12 +19,35 @@ pub use pca::{KernelPca, KernelPcaModel};
 pub use perceptron::{KernelPerceptron, KernelPerceptronModel};
 pub use ridge::{KernelRidge, KernelRidgeModel, RidgeSolver};
 
-use crate::error::Result;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
 use crate::kernel::KernelProblem;
-use crate::model::{Monitor, Plan};
+use crate::model::{Fit, Fitted, Monitor, Plan, Stop};
+use std::time::Instant;
 
 /// The memory budget of a kernel matrix if the user set none.
 const DEFAULT_MEMORY_BYTES: u64 = 16 << 30;
+
+/// The rows of a fit that was stopped before it had learned from any: few enough for a fraction of a second.
+const FIRST_ROWS: usize = 256;
+
+/// The fit of the first rows alone, for a fit that was stopped before its kernel matrix was complete, so that there is a
+/// model, which is marked.
+///
+/// # Errors
+/// [`Error::Stopped`] if the first rows cannot be fitted, such as those of a precomputed kernel.
+fn fit_first_rows<E: Fit>(
+    estimator: &E,
+    data: &Dataset<'_>,
+    stop: Stop,
+    start: Instant,
+) -> Result<Fitted<E::Model>> {
+    let first = data.slice(0..FIRST_ROWS.min(data.n_rows()));
+    let fitted = estimator.fit(&first, &Monitor::quiet()).map_err(|_| Error::Stopped)?;
+    let note = format!("stopped before the kernel matrix of {} rows was complete", data.n_rows());
+    let certificate = fitted.certificate.note_first(note).stopped_by(Some(stop)).since(start);
+    Ok(Fitted { certificate, ..fitted })
+}
 
 impl KernelProblem<'_> {
     /// The memory of the prepared rows.

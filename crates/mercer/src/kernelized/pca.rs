@@ -5,7 +5,7 @@
 //! intercept. A row of weight two is equivalent to two copies of it.
 
 use super::pre_image::pre_images;
-use super::{KernelProblem, KernelRidgeModel};
+use super::{KernelProblem, KernelRidgeModel, fit_first_rows};
 use crate::kernel::KernelParams;
 use crate::kernel::{Kernel, KernelExpansion, Precision, Segment};
 use crate::prelude::*;
@@ -107,23 +107,29 @@ impl Fit for KernelPca {
             false => format!("half of the kernel matrix, its first {wanted} components"),
         };
         let plan = problem.plan(way, problem.matrix_bytes(bytes), 8, monitor);
-        let mut gram = problem.kernel_rows().half_gram();
+        let Some(mut gram) = problem.kernel_rows().half_gram(monitor) else {
+            let stop = monitor.stop().ok_or(Error::Stopped)?;
+            return fit_first_rows(self, data, stop, start);
+        };
         let means = center(&mut gram, &problem.weights);
         let total: f64 = gram.diagonal().iter().sum();
+        if let Some(stop) = monitor.stop().filter(|_| whole) {
+            return fit_first_rows(self, data, stop, start);
+        }
         let found = match whole {
-            true => eigenpairs(&gram.to_full(), wanted),
+            true => eigenpairs(&gram.to_full(), wanted, monitor),
             false => top(&gram, n, wanted, monitor),
         };
         let stopped = monitor.stop();
         let Some(mut found) = found else {
-            return Err(match stopped {
-                Some(_) => Error::Stopped,
-                None => Error::Number {
+            return match stopped {
+                Some(stop) => fit_first_rows(self, data, stop, start),
+                None => Err(Error::Number {
                     what: "a kernel value of two rows".into(),
                     value: f64::NAN,
                     expected: "a finite number; scale the columns down".into(),
-                },
-            });
+                }),
+            };
         };
         let cut = stopped.filter(|_| !whole && !found.converged());
         found.drop_zero_components();
@@ -198,9 +204,9 @@ impl Found {
     }
 }
 
-fn eigenpairs(matrix: &Matrix, wanted: usize) -> Option<Found> {
+fn eigenpairs(matrix: &Matrix, wanted: usize, monitor: &Monitor<'_>) -> Option<Found> {
     let n = matrix.nrows();
-    let eigen = SymmetricEigen::of(matrix.view())?;
+    let eigen = SymmetricEigen::of_while(matrix.view(), || monitor.stop().is_none())?;
     let order: Vec<usize> = (0..wanted).map(|k| n - 1 - k).collect();
     let values: Vec<f64> = order.iter().map(|k| eigen.values[*k]).collect();
     let vectors = eigen.vectors.select(Axis(1), &order);
@@ -340,9 +346,9 @@ mod tests {
             &Monitor::quiet(),
         );
         let problem = problem.unwrap();
-        let mut gram = problem.kernel_rows().half_gram();
+        let mut gram = problem.kernel_rows().half_gram(&Monitor::quiet()).unwrap();
         center(&mut gram, &problem.weights);
-        let whole = eigenpairs(&gram.to_full(), 5).unwrap();
+        let whole = eigenpairs(&gram.to_full(), 5, &Monitor::quiet()).unwrap();
         for (found, expected) in few.eigenvalues.iter().zip(&whole.values) {
             assert!((found / expected - 1.0).abs() < 1e-10, "{found} and {expected}");
         }

@@ -5,10 +5,10 @@
 //! the row itself misses by `cᵢ / (G⁻¹)ᵢᵢ`, `G = K + α W⁻¹`, so every row is left out at the price of one
 //! inverse; of a row of weight two, one of two is left out.
 
-use super::KernelProblem;
 use super::ridge_cholesky::solve_by_cholesky;
 use super::ridge_conjugate_gradient::{n_pivots, solve_by_conjugate_gradient};
 use super::ridge_landmarks::{landmark_bytes, solve_by_landmarks};
+use super::{KernelProblem, fit_first_rows};
 use crate::explain::SupportExplanation;
 use crate::kernel::KernelParams;
 use crate::kernel::{Kernel, KernelExpansion, KernelRows, Precision, Segment};
@@ -135,9 +135,9 @@ impl Fit for KernelRidge {
         let plan = self.plan(solver, &problem, monitor);
         let ridge: Vec<f64> = problem.weights.iter().map(|w| alpha / w).collect();
         let stop = (self.tol, self.max_iter);
-        let mut answer = match solver {
+        let answer = match solver {
             RidgeSolver::Landmarks => {
-                solve_by_landmarks(&problem, alpha, self.n_landmarks, &targets, stop, monitor)?
+                solve_by_landmarks(&problem, alpha, self.n_landmarks, &targets, stop, monitor)
             }
             RidgeSolver::ConjugateGradient => {
                 let ready = problem.kernel_rows();
@@ -148,9 +148,13 @@ impl Fit for KernelRidge {
                     &targets,
                     stop,
                     monitor,
-                )?
+                )
             }
-            _ => solve_by_cholesky(self, &problem, &ridge, &targets, monitor)?,
+            _ => solve_by_cholesky(self, &problem, &ridge, &targets, monitor),
+        };
+        let mut answer = match (answer, monitor.stop()) {
+            (Err(Error::Stopped), Some(stop)) => return fit_first_rows(self, data, stop, start),
+            (answer, _) => answer?,
         };
         if solver != RidgeSolver::Cholesky || self.solver != RidgeSolver::Auto {
             answer.certificate = answer.certificate.note_first(why);

@@ -107,20 +107,20 @@ struct Solved {
 }
 
 impl System<'_> {
-    fn matrix<T: Float>(&self) -> Vec<T> {
+    fn matrix<T: Float>(&self, monitor: &Monitor<'_>) -> Result<Vec<T>> {
         let n = self.ridge.len();
-        let mut out: Vec<T> = self.ready.lower_gram();
+        let mut out: Vec<T> = self.ready.lower_gram(monitor).ok_or(Error::Stopped)?;
         for (i, r) in self.ridge.iter().enumerate() {
             let own: f64 = out[i * n + i].into();
             out[i * n + i] = T::narrow(own + r);
         }
-        out
+        Ok(out)
     }
 
     /// `None` if single precision is not accurate enough.
     fn by_single(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Option<Answer>> {
         let n = self.ridge.len();
-        let mut cells: Vec<f32> = self.matrix();
+        let mut cells: Vec<f32> = self.matrix(monitor)?;
         let mut stopped = None;
         let how = cholesky_in_place(&mut cells, n, |done| {
             report_progress(done, n, &mut stopped, monitor)
@@ -167,12 +167,12 @@ impl System<'_> {
 
     fn by_double(&self, params: &KernelRidge, monitor: &Monitor<'_>) -> Result<Solved> {
         let n = self.ridge.len();
-        let mut factor: Vec<f64> = self.matrix();
+        let mut factor: Vec<f64> = self.matrix(monitor)?;
         let mut stopped = None;
         let how = cholesky_in_place(&mut factor, n, |done| {
             report_progress(done, n, &mut stopped, monitor)
         });
-        let Some(m) = n_factored(how, n)? else { return self.apart(params) };
+        let Some(m) = n_factored(how, n)? else { return self.apart(params, monitor) };
         let l = part(&factor, n, m);
         let solve = |b: &[f64]| -> Vec<f64> {
             let mut x = b.to_vec();
@@ -194,11 +194,17 @@ impl System<'_> {
     }
 
     /// The minimum-norm solution of a system whose matrix is not positive definite.
-    fn apart(&self, params: &KernelRidge) -> Result<Solved> {
+    fn apart(&self, params: &KernelRidge, monitor: &Monitor<'_>) -> Result<Solved> {
         let n = self.ridge.len();
-        let matrix: Vec<f64> = self.matrix();
+        let matrix: Vec<f64> = self.matrix(monitor)?;
         let view = part(&matrix, n, n);
-        let eigen = (n <= MAX_EIGENDECOMPOSITION_ROWS).then(|| SymmetricEigen::of(view)).flatten();
+        let go_on = || monitor.stop().is_none();
+        let eigen = (n <= MAX_EIGENDECOMPOSITION_ROWS)
+            .then(|| SymmetricEigen::of_while(view, go_on))
+            .flatten();
+        if eigen.is_none() && monitor.stop().is_some() {
+            return Err(Error::Stopped);
+        }
         let Some(eigen) = eigen else {
             return Err(Error::Parameter {
                 name: "alpha".into(),

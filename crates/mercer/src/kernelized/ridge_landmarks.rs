@@ -53,7 +53,8 @@ pub(super) fn solve_by_landmarks(
         &landmarks,
     );
     let system = System { problem, ready: &ready, targets };
-    let front = Front::new(&ready, alpha, problem.weights.iter().sum::<f64>() / m as f64)?;
+    let times = problem.weights.iter().sum::<f64>() / m as f64;
+    let front = Front::new(&ready, alpha, times, monitor)?;
     let Some(b) = system.through(None, monitor) else { return Err(Error::Stopped) };
     let product = |v: &[Vec<f64>]| {
         let back: Vec<Vec<f64>> = v.iter().map(|v| front.back(v)).collect();
@@ -143,9 +144,14 @@ struct Front {
 }
 
 impl Front {
-    fn new(ready: &KernelRows<f64>, alpha: f64, times: f64) -> Result<Front> {
+    fn new(
+        ready: &KernelRows<f64>,
+        alpha: f64,
+        times: f64,
+        monitor: &Monitor<'_>,
+    ) -> Result<Front> {
         let m = ready.n_rows();
-        let gram = ready.whole_gram();
+        let gram = ready.whole_gram(monitor).ok_or(Error::Stopped)?;
         let gram = ArrayView2::from_shape((m, m), &gram).expect("a square matrix");
         let largest = gram.diag().iter().fold(0.0f64, |a, v| a.max(v.abs()));
         // LandmarkSelection that hardly differ: as much is added to the diagonal as rounding may have taken.

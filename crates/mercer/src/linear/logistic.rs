@@ -12,7 +12,7 @@ use super::loss::hinge::MAX_PRIMAL_SPARSE_COLUMNS;
 use super::loss::softmax::SoftmaxLoss;
 use crate::data::ClassWeightParam;
 use crate::data::design_matrix::DesignMatrix;
-use crate::model::{Cached, Certificate, Status};
+use crate::model::{Cached, Certificate, Status, check_predictions};
 use crate::prelude::*;
 use crate::solver::coordinate_descent;
 use crate::solver::dual_coordinate_descent::logistic::{self, LogisticProblem};
@@ -376,6 +376,7 @@ impl Classifier for LogisticRegressionModel {
         // A class without rows has the score −∞ for any row; other infinite scores come from bad cells.
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;
+            check_predictions(cells, &self.intercepts)?;
         }
         if m > 1 {
             return Ok(scores);

@@ -191,11 +191,10 @@ impl Fit for LogisticRegressionCv {
         let began = Instant::now();
         self.check()?;
         let training = self.training_data(data)?;
-        let (ratios, strengths) = (self.ratios()?, self.Cs.values());
+        let (ratios, mut strengths) = (self.ratios()?, self.Cs.values());
         let base = self.base_estimator(data, &training.weights)?;
         let m = if training.classes.len() == 2 { 1 } else { training.classes.len() };
-        let shape = (training.n_folds, ratios.len(), strengths.len());
-        let n_fits = shape.0 * shape.1 * shape.2;
+        let n_fits = training.n_folds * ratios.len() * strengths.len();
         let n_coefficients = (data.n_columns() + 1) * m * n_fits;
         monitor.reserve("storing the coefficients of all folds", 16 * n_coefficients as u64)?;
         let progress = Progress { monitor, done: AtomicU64::new(0), total: n_fits as u64 + 1 };
@@ -208,6 +207,19 @@ impl Fit for LogisticRegressionCv {
                 self.regularization_path(&base, &training, *fold, path, &progress)
             })
             .collect::<Result<_>>()?;
+        let (paths, n_folds, stopped) = match monitor.stop() {
+            None => (paths, training.n_folds, None),
+            Some(stop) => {
+                let (paths, n_strengths) = complete_paths(paths, ratios.len());
+                if paths.is_empty() {
+                    return Err(Error::Stopped);
+                }
+                strengths.truncate(n_strengths);
+                let n_folds = paths.len() / ratios.len();
+                (paths, n_folds, Some(stop))
+            }
+        };
+        let shape = (n_folds, ratios.len(), strengths.len());
         let at = |(f, r, c): (usize, usize, usize)| &paths[f * ratios.len() + r][c];
         let scores = Array3::from_shape_fn(shape, |index| at(index).score);
         let n_iter = Array3::from_shape_fn(shape, |index| at(index).iterations.max(1) as f64);
@@ -215,7 +227,7 @@ impl Fit for LogisticRegressionCv {
             true => self.coefficient_paths(&paths, shape, (m, data.n_columns())),
             false => Array5::zeros((0, 0, 0, 0, 0)),
         };
-        let (fitted, strength, ratio) = match self.refit {
+        let (fitted, strength, ratio) = match self.refit && stopped.is_none() {
             true => {
                 let (r, c) = best(&scores.sum_axis(Axis(0)));
                 let params = with_penalty(&base, strengths[c], ratios[r]);
@@ -226,16 +238,16 @@ impl Fit for LogisticRegressionCv {
         };
         monitor.report(progress.total, Some(progress.total));
         let chosen = format!(
-            "C {} chosen among {} by {} folds{}",
+            "C {} chosen among {} by {n_folds} folds{}",
             short(strength),
             strengths.len() * ratios.len(),
-            training.n_folds,
-            if self.refit { "" } else { ", the mean of the best of each" }
+            if self.refit && stopped.is_none() { "" } else { ", the mean of the best of each" }
         );
         let iterations = fitted.certificate.iterations.max(1);
         let certificate = fitted
             .certificate
             .note_first(chosen)
+            .stopped_by(stopped)
             .rows(data.n_rows() as u64)
             .iterations(iterations)
             .since(began);
@@ -271,6 +283,21 @@ struct Progress<'a> {
     monitor: &'a Monitor<'a>,
     done: AtomicU64,
     total: u64,
+}
+
+/// After a stop: the paths of the folds that have a fit for every fraction of the L1 penalty, cut to the number of
+/// values of `C` that all of them reached, and this number.
+fn complete_paths(mut paths: Vec<Vec<PathPoint>>, n_ratios: usize) -> (Vec<Vec<PathPoint>>, usize) {
+    let mut kept: Vec<Vec<PathPoint>> = Vec::new();
+    while !paths.is_empty() {
+        let fold: Vec<Vec<PathPoint>> = paths.drain(..n_ratios).collect();
+        if fold.iter().all(|path| !path.is_empty()) {
+            kept.extend(fold);
+        }
+    }
+    let n_strengths = kept.iter().map(Vec::len).min().unwrap_or(0);
+    kept.iter_mut().for_each(|path| path.truncate(n_strengths));
+    (kept, n_strengths)
 }
 
 /// The mean over the folds of the best fit in each, with its `C` and fraction of the L1 penalty.
@@ -332,7 +359,8 @@ impl LogisticRegressionCv {
         Ok(TrainingData { data, codes, classes, weights, folds, n_folds })
     }
 
-    /// Fits the values of `C` one after the other on the rows outside a fold, and scores them on the fold.
+    /// Fits the values of `C` one after the other on the rows outside a fold, and scores them on the fold. After a stop
+    /// the path has the values that were reached: at least the first, if its fit has any state to return.
     fn regularization_path(
         &self,
         base: &LogisticRegression,
@@ -354,11 +382,16 @@ impl LogisticRegressionCv {
         for strength in strengths {
             let params = with_penalty(base, *strength, ratio);
             let fitted = match path.last() {
-                Some(point) => params.fit_from(&point.model, &others, &silent)?,
-                None => params.fit(&others, &silent)?,
+                Some(point) => params.fit_from(&point.model, &others, &silent),
+                None => params.fit(&others, &silent),
             };
-            if fitted.certificate.stopped().is_some() {
-                return Err(Error::Stopped);
+            let fitted = match fitted {
+                Err(Error::Stopped) => break,
+                fitted => fitted?,
+            };
+            let stopped = fitted.certificate.stopped().is_some();
+            if stopped && !path.is_empty() {
+                break;
             }
             let score = self.score(&fitted.model, data, codes, &held_out_weights)?;
             let Fitted { model, certificate } = fitted;
@@ -367,6 +400,9 @@ impl LogisticRegressionCv {
             path.push(PathPoint { model, score, iterations, converged });
             let done = progress.done.fetch_add(1, Ordering::Relaxed) + 1;
             progress.monitor.report(done, Some(progress.total));
+            if stopped {
+                break;
+            }
         }
         Ok(path)
     }

@@ -38,6 +38,7 @@ pub use svr::{EpsilonInsensitiveLoss, LinearSvr, LinearSvrModel};
 
 use crate::data::check_storage;
 use crate::error::{Error, Result};
+use crate::model::check_predictions;
 use mercer_num::parallel::prelude::*;
 use mercer_num::parallel::{Layout, chunk_rows};
 use mercer_num::rows::Missing;
@@ -74,6 +75,7 @@ fn linear_predictions(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Res
     {
         return Err(Error::NotFinite { row, column, value: x.get(row, column) });
     }
+    check_predictions(&out, &[intercept])?;
     Ok(out)
 }
 

@@ -17,7 +17,7 @@ use crate::calibrate::{Calibration, CalibrationMap};
 use crate::data::ClassWeight;
 use crate::data::ClassWeightParam;
 use crate::data::design_matrix::DesignMatrix;
-use crate::model::Cached;
+use crate::model::{Cached, check_predictions};
 use crate::prelude::*;
 use crate::solver::coordinate_descent::{ElasticNetPenalty, PenalizedLoss};
 use crate::solver::dual_coordinate_descent::crammer_singer::{
@@ -577,6 +577,7 @@ impl DecisionFunction for LinearSvcModel {
         // A class without rows has the score −∞ for any row; other infinite scores come from bad cells.
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;
+            check_predictions(cells, &self.intercepts)?;
         }
         Ok(decisions)
     }

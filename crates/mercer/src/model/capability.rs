@@ -7,6 +7,7 @@ use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
 use crate::evaluate::Summary;
 use crate::explain::{ClassMeans, Domain, SupportExplanation, Terms};
+use crate::model::finite::check_not_nan;
 use mercer_num::parallel;
 use mercer_num::parallel::prelude::*;
 use mercer_num::random::Random;
@@ -34,7 +35,9 @@ pub trait Classifier: Send + Sync {
     /// # Errors
     /// As [`Classifier::scores`].
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        Ok(most_probable(&self.scores(x)?, self.log_prior_fallback().as_deref()))
+        let scores = self.scores(x)?;
+        check_scores(&scores)?;
+        Ok(most_probable(&scores, self.log_prior_fallback().as_deref()))
     }
 
     /// The log class probabilities of a row with likelihood zero in every class, whose scores are all `−∞`: the
@@ -57,6 +60,14 @@ pub trait Classifier: Send + Sync {
         let (found, expected) = (x.n_columns(), self.n_columns());
         if found == expected { Ok(()) } else { Err(Error::Columns { found, expected }) }
     }
+}
+
+/// Refuses scores that are NaN; `−∞` is a class without a chance.
+///
+/// # Errors
+/// [`Error::Overflow`] with the first such row.
+pub fn check_scores(scores: &Matrix) -> Result<()> {
+    check_not_nan(scores.as_standard_layout().as_slice().unwrap_or_default(), scores.ncols())
 }
 
 /// The index of the largest score of each row; ties go to the first.
@@ -130,7 +141,9 @@ pub trait Probabilistic: Classifier {
     /// # Errors
     /// As [`Classifier::scores`].
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
-        Ok(log_posterior(self.scores(x)?, self.log_prior_fallback().as_deref()))
+        let log_proba = log_posterior(self.scores(x)?, self.log_prior_fallback().as_deref());
+        check_scores(&log_proba)?;
+        Ok(log_proba)
     }
 }
 

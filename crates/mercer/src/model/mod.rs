@@ -3,6 +3,7 @@
 mod cached;
 mod capability;
 mod certificate;
+mod finite;
 mod fit;
 mod monitor;
 mod params;
@@ -15,10 +16,11 @@ pub use capability::{
     AdditiveScores, Candidate, Candidates, Check, Classifier, Clusterer, CrossValidated,
     DecisionFunction, Discriminant, FactorizedLikelihood, Generative, LinearModel, Model,
     OutlierDetector, Probabilistic, Regressor, SupportVectors, Transformer, argmax_rows,
-    log_posterior, most_probable, n_impossible,
+    check_scores, log_posterior, most_probable, n_impossible,
 };
 pub(crate) use capability::{is_impossible, normalize_row};
 pub use certificate::{Certificate, Fitted, Measured, Status};
+pub(crate) use finite::{check_not_nan, check_predictions};
 pub use fit::{
     Accumulate, BoxedOutOfCoreFit, Fit, Gathered, OutOfCoreFit, Shape, Statistics, gather,
 };

@@ -5,7 +5,7 @@ use crate::model::Plan;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The default remedy if the memory budget is exceeded.
@@ -19,8 +19,8 @@ pub struct Monitor<'a> {
     deadline: Option<Instant>,
     memory: Option<u64>,
     cancel: Arc<AtomicBool>,
-    /// The number of polls left until the fit is cancelled.
-    polls: Option<Arc<AtomicU64>>,
+    /// The number of polls left until the fit is cancelled; below zero, the polls since then.
+    polls: Option<Arc<AtomicI64>>,
 }
 
 /// The callback that receives the plan.
@@ -162,7 +162,14 @@ impl<'a> Monitor<'a> {
     /// Cancels the fit at the poll after this number of them: a stop that does not depend on the speed of the machine,
     /// for tests.
     pub fn cancelled_after(self, polls: u64) -> Monitor<'a> {
-        Monitor { polls: Some(Arc::new(AtomicU64::new(polls))), ..self }
+        let polls = i64::try_from(polls).unwrap_or(i64::MAX);
+        Monitor { polls: Some(Arc::new(AtomicI64::new(polls))), ..self }
+    }
+
+    /// The number of polls left of [`Monitor::cancelled_after`], which all parts of a fit share; below zero, the number
+    /// of polls since the fit was cancelled.
+    pub fn polls_left(&self) -> i64 {
+        self.polls.as_ref().map_or(i64::MAX, |polls| polls.load(Ordering::Relaxed))
     }
 
     /// Whether to stop now, and why. The call is fast enough for every few milliseconds.
@@ -170,11 +177,10 @@ impl<'a> Monitor<'a> {
         if self.cancel.load(Ordering::Relaxed) {
             return Some(Stop::Cancelled);
         }
-        if let Some(polls) = &self.polls {
-            let left = polls.try_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
-            if left.is_err() {
-                return Some(Stop::Cancelled);
-            }
+        if let Some(polls) = &self.polls
+            && polls.fetch_sub(1, Ordering::Relaxed) <= 0
+        {
+            return Some(Stop::Cancelled);
         }
         self.deadline.filter(|d| Instant::now() >= *d).map(|_| Stop::Deadline)
     }

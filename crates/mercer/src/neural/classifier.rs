@@ -9,6 +9,7 @@ use super::integrated_gradients::integrated_gradients;
 use super::loss::{MlpSolver, NetworkObjective, NetworkTargets, check_data};
 use super::network::Network;
 use crate::data::check_cells;
+use crate::model::check_predictions;
 use crate::prelude::*;
 use crate::solver::StoppingRule;
 use mercer_num::rows::Missing;
@@ -217,6 +218,8 @@ impl Classifier for MlpClassifierModel {
         self.check_columns(x)?;
         check_cells(x, Missing::Refused)?;
         let outputs = Network::new(self.activation, &self.coefs, &self.intercepts).predict(x);
+        let intercepts = self.intercepts.last().map_or(&[][..], Vec::as_slice);
+        check_predictions(outputs.as_slice().unwrap_or_default(), intercepts)?;
         if outputs.ncols() > 1 {
             return Ok(outputs);
         }

@@ -7,6 +7,7 @@ use super::architecture::{Architecture, Sizes, check_layers};
 use super::loss::{MlpSolver, NetworkObjective, NetworkTargets, check_data};
 use super::network::Network;
 use crate::data::{check_cells, check_storage};
+use crate::model::check_predictions;
 use crate::prelude::*;
 use crate::solver::StoppingRule;
 use mercer_num::rows::Missing;
@@ -156,7 +157,9 @@ impl Regressor for MlpRegressorModel {
             return Err(Error::Columns { found, expected });
         }
         check_cells(x, Missing::Refused)?;
-        Ok(Network::new(self.activation, &self.coefs, &self.intercepts).predict(x))
+        let outputs = Network::new(self.activation, &self.coefs, &self.intercepts).predict(x);
+        check_predictions(outputs.as_slice().unwrap_or_default(), &vec![0.0; outputs.ncols()])?;
+        Ok(outputs)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::data::{Field, Levels, Stream, Table, Values};
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::stats::{Grouped, Moments};
+use crate::text::Selection;
 use mercer_num::{Matrix, Rows, parallel};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -133,9 +134,22 @@ impl Features {
             }
         }
         if self.n_features() == 0 {
-            return Err(Error::NoFeatures.into());
+            return Err(self.no_features(recipe).into());
         }
         Ok((self.fit_map(recipe, &cached, monitor)?, cached))
+    }
+
+    /// Why no feature is left: the filters of the vocabulary, if there are text columns.
+    fn no_features(&self, recipe: &Recipe) -> Error {
+        let columns = self.schema.fields.iter().zip(&self.steps);
+        let texts = columns.filter(|(_, step)| is_text(step));
+        let columns: Vec<String> = texts.map(|(field, _)| format!("`{}`", field.name)).collect();
+        if columns.is_empty() {
+            return Error::NoFeatures;
+        }
+        let Selection { min_df, max_df, .. } = recipe.text.selection;
+        let (min_df, max_df) = (min_df.to_string(), max_df.to_string());
+        Error::EmptyVocabulary { columns: columns.join(", "), min_df, max_df }
     }
 
     /// Fits the kernel map of the recipe, if there is one.

@@ -141,8 +141,7 @@ impl From<CrammerSingerSolution> for DualSolution {
                 dual: solution.dual,
                 violation: solution.violation,
                 squared_norm: (solution.primal + solution.dual).abs(),
-                rounding: 0.0,
-                negligible: 0.0,
+                ..DualityGap::default()
             },
             stagnated: false,
             min_curvature: 0.0,

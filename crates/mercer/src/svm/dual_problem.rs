@@ -29,6 +29,9 @@ pub(super) const MAX_CONCURRENT_SUBPROBLEMS: usize = 8;
 /// The remedy if the memory budget is too small for the exact problem.
 const MEMORY_REMEDY: &str = "raise the memory budget, or approximate the kernel with landmark rows: `approx` of svc, or a \
                              linear model on a feature map such as nystroem";
+/// The part of a memory budget that is not given to the kernel cache: the data as they were read, copies of rows while
+/// the working problem shrinks, blocks of columns that are being computed.
+const WORKING_BYTES: u64 = 24 << 20;
 /// Single precision is used if its rounding error times this factor stays below the tolerance.
 const ROUNDING_SAFETY: f64 = 16.0;
 /// The solver's tolerance as a fraction of the requested one, so that single-precision rounding stays within it.
@@ -62,6 +65,8 @@ const MIN_PROGRESS: f64 = 1e-4;
 /// The smaller box that is solved then has bounds of this size in units of `|z| / mean K(x, x)`: far beyond it a wider
 /// box hardly changes the weights of a problem that is not separable.
 const FALLBACK_BOUND: f64 = 1e3;
+/// Kernel values that are computed after a stop to measure the duality gap.
+const MAX_VALUES_AFTER_STOP: u64 = 2_000_000;
 /// A bound on the iterations that no well-posed problem reaches, so that every solve ends.
 const ITERATION_LIMIT: u64 = 10_000_000;
 const ITERATION_LIMIT_PER_ROW: u64 = 1000;
@@ -181,10 +186,13 @@ impl<'a> DualProblem<'a> {
         let n = problem.indices.len() as u64;
         // The rows for the solver and for the duality gap, and the smallest kernel cache.
         let row_bytes = n * data.n_columns() as u64 * (size + 8);
-        let required = row_bytes + n * MIN_CACHED_COLUMNS as u64 * size;
+        let smallest_cache = n * MIN_CACHED_COLUMNS as u64 * size;
+        let required = row_bytes + smallest_cache;
         let what = "the training rows and a minimal kernel cache";
         monitor.reserve_or(what, required, u64::MAX, MEMORY_REMEDY)?;
-        let available = monitor.memory().map_or(u64::MAX, |budget| budget - required);
+        let cache =
+            |budget: u64| (budget - required).saturating_sub(WORKING_BYTES).max(smallest_cache);
+        let available = monitor.memory().map_or(u64::MAX, cache);
         let options = SolverOptions {
             tol: params.smo.tol,
             max_iterations: u64::try_from(params.smo.max_iter).unwrap_or(u64::MAX),
@@ -268,7 +276,11 @@ impl<'a> DualProblem<'a> {
             return self.solve_smaller_box(solution, rows, qp, context);
         }
         let largest = MAX_OPEN_GAP.max(2.0 * self.options.tol);
-        if gap.is_some() || !solution.converged || solution.gap.relative() <= largest {
+        if solution.stopped.is_some()
+            || gap.is_some()
+            || !solution.converged
+            || solution.gap.relative() <= largest
+        {
             return solution;
         }
         let mut qp = qp.clone();
@@ -305,8 +317,7 @@ impl<'a> DualProblem<'a> {
         let smaller =
             BoxQp { epsilon: qp.epsilon, split: qp.split, ..BoxQp::new(qp.linear, &lower, &upper) };
         let inner = self.solve_to_tolerance((self.options.tol, 0), rows, &smaller, context);
-        let exact = self.exact_rows.select(rows);
-        let (gap, outputs) = duality_gap::measure(&exact, qp, &inner.beta, inner.intercepts);
+        let (gap, outputs) = self.measure(rows, qp, &inner.beta, inner.intercepts);
         let iterations = stagnated.iterations + inner.iterations;
         let kernel_values = stagnated.kernel_values + inner.kernel_values;
         if gap.primal < stagnated.gap.primal {
@@ -315,6 +326,28 @@ impl<'a> DualProblem<'a> {
         } else {
             DualSolution { iterations, kernel_values, ..stagnated }
         }
+    }
+
+    /// Measures a solution over the given rows in double precision; also returns `Kβ`.
+    fn measure(
+        &self,
+        rows: &[u32],
+        qp: &BoxQp<'_>,
+        beta: &[f64],
+        intercepts: [f64; 2],
+    ) -> (DualityGap, Vec<f64>) {
+        let rounding = self.input_rounding(rows, beta);
+        duality_gap::measure(&self.exact_rows.select(rows), qp, beta, intercepts, rounding)
+    }
+
+    /// The rounding error of `w·x + b` in the units of the input: rows of a linear kernel are centered for the solver, and
+    /// far from zero the intercept of the rows as they were given has fewer digits after the point.
+    fn input_rounding(&self, rows: &[u32], beta: &[f64]) -> f64 {
+        if self.function.kernel != Kernel::Linear || self.center.is_empty() {
+            return 0.0;
+        }
+        let w = self.linear_weights(rows, beta);
+        f64::EPSILON * w.iter().zip(&self.center).map(|(w, c)| (w * c).abs()).sum::<f64>()
     }
 
     /// The largest bound of a variable and the mean `K(x, x)`.
@@ -335,8 +368,7 @@ impl<'a> DualProblem<'a> {
     ) -> DualSolution {
         let mut qp = qp.clone();
         let (mut iterations, mut kernel_values) = (0, 0);
-        let (start, _) =
-            duality_gap::measure(&self.exact_rows.select(rows), &qp, &qp.start, [0.0; 2]);
+        let (start, _) = self.measure(rows, &qp, &qp.start, [0.0; 2]);
         let initial = start.violation;
         let mut tol = FIRST_GAP_TOLERANCE * initial;
         loop {
@@ -391,7 +423,6 @@ impl<'a> DualProblem<'a> {
         let mut left = self.iteration_limit(n).saturating_sub(previous_iterations);
         let mut measure_after =
             ITERATIONS_PER_MEASURE.max(ITERATIONS_PER_MEASURE_AND_ROW * n as u64);
-        let exact = self.exact_rows.select(rows);
         let solver_rows = self.solver_rows.select(rows);
         let mut qp = qp.clone();
         let (mut iterations, mut kernel_values, mut min_curvature) = (0, 0, 0.0f64);
@@ -407,9 +438,11 @@ impl<'a> DualProblem<'a> {
             kernel_values += solution.kernel_values;
             min_curvature = min_curvature.min(solution.min_curvature);
             left = left.saturating_sub(solution.iterations);
-            let (gap, outputs) =
-                duality_gap::measure(&exact, &qp, &solution.beta, solution.intercepts);
             let interrupted = solution.stopped.is_some();
+            let (gap, outputs) = match interrupted && !is_measured_soon(&solution.beta) {
+                true => (DualityGap::unmeasured(&solution), solution.outputs.clone()),
+                false => self.measure(rows, &qp, &solution.beta, solution.intercepts),
+            };
             // The solver used up its iterations before it reached the tolerance.
             let unfinished = !interrupted
                 && !solution.converged
@@ -564,6 +597,12 @@ impl<'a> DualProblem<'a> {
     }
 }
 
+/// Whether the duality gap takes a fraction of a second, so that it is measured after a stop too.
+fn is_measured_soon(beta: &[f64]) -> bool {
+    let n_support = beta.iter().filter(|b| **b != 0.0).count();
+    beta.len() as u64 * n_support as u64 <= MAX_VALUES_AFTER_STOP
+}
+
 /// Whether a solve that has not reached its tolerance would not reach it with a thousand times its iterations either:
 /// the rounding error is as large as the gap, or the dual objective hardly moves.
 fn makes_no_progress(gap: &DualityGap, last_dual: f64) -> bool {
@@ -575,7 +614,7 @@ fn makes_no_progress(gap: &DualityGap, last_dual: f64) -> bool {
         true => gap.dual,
         false => gap.dual - last_dual,
     };
-    !open.is_finite() || gap.rounding >= open || improvement < MIN_PROGRESS * open
+    !open.is_finite() || gap.total_rounding() >= 0.5 * open || improvement < MIN_PROGRESS * open
 }
 
 /// Refuses rows whose kernel value with themselves overflows.

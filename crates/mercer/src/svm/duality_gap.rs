@@ -10,11 +10,12 @@
 //! and `D` its convex conjugate at `|β|`.
 
 use crate::kernel::KernelRows;
-use crate::solver::BoxQp;
+use crate::solver::{BoxQp, Solution};
 
 /// The objectives at a solution, whose difference is the duality gap, and its KKT violation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct DualityGap {
+    /// The primal objective; above what was computed by the rounding error of the losses, if that is more than a trifle.
     pub primal: f64,
     /// The dual objective; below what was computed by its rounding error, if that is more than a trifle.
     pub dual: f64,
@@ -24,6 +25,10 @@ pub(super) struct DualityGap {
     pub squared_norm: f64,
     /// An estimate of the rounding error of `βᵀKβ` and with it of both objectives.
     pub rounding: f64,
+    /// An estimate of the rounding error of the losses, from that of the outputs `Kβ`.
+    pub loss_rounding: f64,
+    /// Whether the objectives are unknown, because the fit was stopped and measuring them would take long.
+    pub unmeasured: bool,
     /// Objectives below it count as zero: without a linear term the optimum can be zero, and no gap is small beside it.
     pub negligible: f64,
 }
@@ -35,6 +40,19 @@ const NEGLIGIBLE: f64 = 1e-6;
 pub(super) const MAX_ROUNDING: f64 = 1e-6;
 
 impl DualityGap {
+    /// After a stop: `‖w‖²` and the violation as the solver knows them, and no objectives.
+    pub fn unmeasured(solution: &Solution) -> DualityGap {
+        let terms = solution.beta.iter().zip(&solution.outputs).map(|(b, f)| b * f);
+        DualityGap {
+            primal: f64::NAN,
+            dual: f64::NAN,
+            violation: solution.violation,
+            squared_norm: terms.sum::<f64>().max(0.0),
+            unmeasured: true,
+            ..DualityGap::default()
+        }
+    }
+
     /// At dual variables that are all zero, for any kernel.
     pub fn at_zero(qp: &BoxQp<'_>) -> DualityGap {
         let loss_of = |i: usize| match qp.slack {
@@ -44,12 +62,9 @@ impl DualityGap {
         let high = qp.linear.iter().fold(f64::NEG_INFINITY, |a, z| a.max(*z));
         let low = qp.linear.iter().fold(f64::INFINITY, |a, z| a.min(*z));
         DualityGap {
-            squared_norm: 0.0,
-            negligible: 0.0,
-            rounding: 0.0,
             primal: (0..qp.linear.len()).map(loss_of).sum(),
-            dual: 0.0,
             violation: (high - low).max(0.0),
+            ..DualityGap::default()
         }
     }
 
@@ -66,27 +81,42 @@ impl DualityGap {
 
     /// Whether rounding in the kernel values is visible in the objectives.
     pub fn is_limited_by_rounding(&self) -> bool {
-        self.rounding > MAX_ROUNDING * self.size()
+        self.total_rounding() > MAX_ROUNDING * self.primal.abs().max(self.dual.abs())
     }
 
-    /// Lowers the dual objective by its rounding error if that matters, so that it remains a lower bound.
+    /// The part of the gap that only the rounding of kernel values causes.
+    pub fn total_rounding(&self) -> f64 {
+        self.rounding + self.loss_rounding
+    }
+
+    /// Lowers the dual objective and raises the primal one by their rounding errors if these matter, so that the optimum
+    /// remains between them.
     fn with_rounding(self) -> DualityGap {
         match self.is_limited_by_rounding() {
-            true => DualityGap { dual: self.dual - self.rounding, ..self },
+            true => DualityGap {
+                dual: self.dual - self.rounding,
+                primal: self.primal + self.loss_rounding,
+                ..self
+            },
             false => self,
         }
     }
 }
 
-/// Measures a solution; also returns `Kβ`.
+/// Measures a solution; also returns `Kβ`. `input_rounding` is the rounding error of an output in the units of the input,
+/// beyond that of the kernel values.
 pub(super) fn measure(
     rows: &KernelRows<f64>,
     qp: &BoxQp<'_>,
     beta: &[f64],
     intercepts: [f64; 2],
+    input_rounding: f64,
 ) -> (DualityGap, Vec<f64>) {
     let f = outputs(rows, beta);
-    let mut quadratic = 0.0;
+    // Errors of single kernel values are independent: their squares add up.
+    let squares: f64 = beta.iter().map(|b| b * b).sum();
+    let output_rounding = squares.sqrt() * rows.value_rounding() + input_rounding;
+    let (mut quadratic, mut loss_rounding) = (0.0, 0.0);
     let (mut linear, mut losses) = (0.0, 0.0);
     let mut sums = [0.0; 2];
     // `m` and `M` of each group.
@@ -100,11 +130,18 @@ pub(super) fn measure(
         let mut own = 0.0;
         match qp.slack {
             None => {
-                losses += loss(residual - intercepts[g], qp.epsilon, qp.lower[i], qp.upper[i]);
+                let own = |r: f64| loss(r, qp.epsilon, qp.lower[i], qp.upper[i]);
+                let r = residual - intercepts[g];
+                let farthest = own(r + output_rounding).max(own(r - output_rounding));
+                losses += own(r);
+                loss_rounding += farthest - own(r);
             }
             Some(slack) => {
                 let sign = if qp.upper[i] > 0.0 { 1.0 } else { -1.0 };
-                losses += slack.loss(i, (sign * (residual - intercepts[g])).max(0.0));
+                let r = sign * (residual - intercepts[g]);
+                losses += slack.loss(i, r.max(0.0));
+                loss_rounding +=
+                    slack.loss(i, (r + output_rounding).max(0.0)) - slack.loss(i, r.max(0.0));
                 linear -= slack.conjugate(i, b.abs());
                 own = slack.derivative(i, *b);
             }
@@ -118,12 +155,12 @@ pub(super) fn measure(
             *min_low = min_low.min(residual - if *b > 0.0 { qp.epsilon } else { -qp.epsilon });
         }
     }
-    let squares: f64 = beta.iter().map(|b| b * b).sum();
     let gap = DualityGap {
         squared_norm: quadratic,
+        unmeasured: false,
         negligible: negligible(rows, qp, beta),
-        // Errors of single kernel values are independent: their squares add up.
         rounding: squares * rows.value_rounding(),
+        loss_rounding,
         primal: 0.5 * quadratic + losses + intercepts[0] * sums[0] + intercepts[1] * sums[1],
         dual: linear - 0.5 * quadratic,
         violation: extremes.iter().map(|(max_up, min_low)| max_up - min_low).fold(0.0, f64::max),
@@ -179,7 +216,7 @@ mod tests {
         let rows = KernelRows::all(Function::linear(), Storage::Dense, &Rows::from(&x), &[], &[]);
         let qp = BoxQp::new(&[-1.0, 1.0], &[-1.0, 0.0], &[0.0, 1.0]);
 
-        let (gap, _) = measure(&rows, &qp, &[-1.0, 1.0], [0.0; 2]);
+        let (gap, _) = measure(&rows, &qp, &[-1.0, 1.0], [0.0; 2], 0.0);
 
         assert!(gap.is_limited_by_rounding());
         assert!(gap.dual < -1e5 && gap.primal >= 2.0);
@@ -192,8 +229,8 @@ mod tests {
         let rows = KernelRows::all(Function::linear(), Storage::Dense, &Rows::from(&x), &[], &[]);
         let qp = BoxQp::new(&[-1.0, 1.0], &[-10.0, 0.0], &[0.0, 10.0]);
 
-        let (best, _) = measure(&rows, &qp, &[-0.5, 0.5], [0.0; 2]);
-        let (off, _) = measure(&rows, &qp, &[-0.4, 0.4], [0.1, 0.0]);
+        let (best, _) = measure(&rows, &qp, &[-0.5, 0.5], [0.0; 2], 0.0);
+        let (off, _) = measure(&rows, &qp, &[-0.4, 0.4], [0.1, 0.0], 0.0);
 
         assert_eq!((best.primal, best.dual, best.violation), (0.5, 0.5, 0.0));
         assert_eq!(best.squared_norm, 1.0);

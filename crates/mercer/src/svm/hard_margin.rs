@@ -134,8 +134,7 @@ impl ClosestPoints {
                 dual: 2.0 / hulls.square,
                 violation: scale * solution.gap.violation,
                 squared_norm: scale * scale * hulls.square,
-                rounding: 0.0,
-                negligible: 0.0,
+                ..DualityGap::default()
             },
         }
     }

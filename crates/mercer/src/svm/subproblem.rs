@@ -165,7 +165,10 @@ pub(super) fn certificate(
         Precision::Double => "double",
     };
     let unconverged = solutions.iter().filter(|s| !s.converged).count();
+    let unmeasured = solutions.iter().any(|s| s.gap.unmeasured);
     let mut certificate = match evidence(problem, solutions) {
+        _ if unmeasured => Certificate::iterative(false, stopped)
+            .note("the duality gap of so many support vectors was not computed after the stop"),
         None => Certificate::iterative(unconverged == 0, stopped)
             .objective("primal objective", primal)
             .dual(dual),
@@ -217,10 +220,10 @@ fn remedies(
         ));
     }
     let limited = solutions.iter().map(|s| s.gap).filter(DualityGap::is_limited_by_rounding);
-    if let Some(error) = limited.map(|gap| gap.rounding).reduce(f64::max) {
+    if let Some(error) = limited.map(|gap| gap.total_rounding()).reduce(f64::max) {
         notes.push(format!(
-            "the dual objective is lowered by the rounding error {error:.1e} of the kernel values; \
-             center and standardize the columns"
+            "the duality gap includes the rounding error {error:.1e} of the kernel values; center and standardize the \
+             columns"
         ));
     }
     notes

@@ -148,6 +148,10 @@ impl Check for SvcModel {
         self.classifier().check(&self.class_weights)?;
         let slacks_fit =
             self.slacks.is_empty() || self.slacks.dim() == self.expansion.coefficients.dim();
-        if slacks_fit { Ok(()) } else { Err(invalid_classifier()) }
+        let valid = slacks_fit
+            && self.slacks.iter().all(|slack| slack.is_finite() && *slack >= 0.0)
+            // Infinite where w = 0.
+            && self.margins.iter().all(|margin| *margin > 0.0);
+        if valid { Ok(()) } else { Err(invalid_classifier()) }
     }
 }

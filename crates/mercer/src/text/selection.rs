@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The terms that get a column, by the number of documents they occur in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,16 @@ impl Bound {
         match self {
             Bound::Documents(documents) => documents as f64,
             Bound::Fraction(fraction) => fraction * n as f64,
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Documents(1) => f.write_str("1 document"),
+            Bound::Documents(n) => write!(f, "{n} documents"),
+            Bound::Fraction(fraction) => write!(f, "{} % of the documents", 100.0 * fraction),
         }
     }
 }

@@ -27,6 +27,7 @@ pub use expectation_maximization::EmOptions;
 pub use infer::{CellCounts, StringTotals, infer_kind, is_free_text};
 pub use task::{
     SupervisedTask, TargetError, Task, check_regression_target, classes_of_target, find_target,
+    labels_of_target, similar_classes,
 };
 pub use trained::Trained;
 pub use training::{Outcome, Training, train, train_semi_supervised};

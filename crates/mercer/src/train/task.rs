@@ -1,6 +1,7 @@
 //! The task of a fit: classification, regression or unsupervised learning, and how it follows from the target column.
 
 use crate::data::{Classes, ColumnProfile, Kind, Label, Profile};
+use std::collections::HashMap;
 use std::fmt;
 
 /// A numeric target with more distinct values than this is a regression target, unless the user asks for classes.
@@ -137,6 +138,13 @@ pub enum TargetError {
         /// The number of distinct values.
         n_distinct: String,
     },
+    /// More distinct values than a classifier can have classes.
+    TooManyClasses {
+        /// The target.
+        column: String,
+        /// The number of distinct values.
+        n_distinct: String,
+    },
     /// A single class.
     OneClass {
         /// The target.
@@ -181,6 +189,11 @@ impl fmt::Display for TargetError {
                 f,
                 "column `{column}` is numeric with {n_distinct} distinct values, a regression target; choose a \
                  regressor, or declare the column categorical if the numbers are class labels"
+            ),
+            TargetError::TooManyClasses { column, n_distinct } => write!(
+                f,
+                "column `{column}` has {n_distinct} distinct values, too many for classes; choose another target, or \
+                 group its rare values"
             ),
             TargetError::OneClass { column, class } => write!(
                 f,
@@ -228,18 +241,7 @@ pub fn check_regression_target(target: &ColumnProfile, estimator: &str) -> Resul
 /// # Errors
 /// If values are missing, there is a single class, or the target is continuous.
 pub fn classes_of_target(target: &ColumnProfile, unlabeled: bool) -> Result<Classes, TargetError> {
-    if !unlabeled {
-        check_present(target, SupervisedTask::Classification)?;
-    }
-    let n = target.levels.len();
-    let most = if target.integers { MAX_INTEGER_CLASSES } else { MAX_NUMERIC_CLASSES };
-    if n == 0 || (target.kind == Kind::Numeric && n > most) {
-        return Err(TargetError::Continuous {
-            column: target.name.clone(),
-            n_distinct: target.distinct_values(),
-        });
-    }
-    let classes = Classes::new(target.levels.names().iter().map(|w| Label::parse(w)).collect());
+    let classes = labels_of_target(target, unlabeled)?;
     if let [class] = classes.labels() {
         return Err(TargetError::OneClass {
             column: target.name.clone(),
@@ -247,6 +249,40 @@ pub fn classes_of_target(target: &ColumnProfile, unlabeled: bool) -> Result<Clas
         });
     }
     Ok(classes)
+}
+
+/// As [`classes_of_target`], for a part of the data whose rows may all belong to one of several known classes.
+///
+/// # Errors
+/// If values are missing, or the target is continuous.
+pub fn labels_of_target(target: &ColumnProfile, unlabeled: bool) -> Result<Classes, TargetError> {
+    if !unlabeled {
+        check_present(target, SupervisedTask::Classification)?;
+    }
+    let n = target.levels.len();
+    let most = if target.integers { MAX_INTEGER_CLASSES } else { MAX_NUMERIC_CLASSES };
+    let (column, n_distinct) = (target.name.clone(), target.distinct_values());
+    if target.kind == Kind::Numeric && (n == 0 || n > most) {
+        return Err(TargetError::Continuous { column, n_distinct });
+    }
+    if n == 0 {
+        return Err(TargetError::TooManyClasses { column, n_distinct });
+    }
+    Ok(Classes::new(target.levels.names().iter().map(|w| Label::parse(w)).collect()))
+}
+
+/// Pairs of classes whose labels differ only by case or blanks, most likely by mistake.
+pub fn similar_classes(classes: &Classes) -> Vec<(String, String)> {
+    let mut first: HashMap<String, String> = HashMap::new();
+    let mut pairs = Vec::new();
+    for label in classes.labels().iter().map(Label::to_string) {
+        let folded: String = label.to_lowercase().split_whitespace().collect();
+        match first.get(&folded) {
+            Some(other) => pairs.push((other.clone(), label)),
+            None => drop(first.insert(folded, label)),
+        }
+    }
+    pairs
 }
 
 fn check_present(target: &ColumnProfile, task: SupervisedTask) -> Result<(), TargetError> {
@@ -298,6 +334,32 @@ mod tests {
         assert!(!regression(&halves(20)) && regression(&halves(21)));
         assert!(!regression(&names));
         assert!(regression(&integers(0)), "too many values to list");
+    }
+
+    #[test]
+    fn words_with_too_many_values_are_not_called_numbers() {
+        let many = target(Kind::Categorical, std::iter::empty(), false);
+
+        let message = classes_of_target(&many, false).unwrap_err().to_string();
+
+        assert!(message.contains("too many for classes") && !message.contains("numeric"));
+    }
+
+    #[test]
+    fn classes_that_differ_by_case_or_blanks_are_found() {
+        let classes = Classes::from_names(["yes", "no", "Yes", " yes ", "n o"]);
+
+        let pairs = similar_classes(&classes);
+
+        let shown: Vec<String> = pairs.iter().map(|(a, b)| format!("{a}|{b}")).collect();
+        assert_eq!(shown, [" yes |Yes", "n o|no", " yes |yes"]);
+    }
+
+    #[test]
+    fn a_part_with_one_class_has_its_label() {
+        let one = target(Kind::Categorical, ["yes".to_owned()].into_iter(), false);
+
+        assert_eq!(labels_of_target(&one, false).unwrap(), Classes::from_names(["yes"]));
     }
 
     #[test]

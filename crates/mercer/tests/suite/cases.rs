@@ -105,8 +105,15 @@ pub enum Cells {
 impl Case {
     /// A case for an estimator.
     pub fn new(card: &Card, shape: Shape) -> Case {
-        let mut case =
-            Case::of(cells(card), shape.with_missing && card.accepts(Input::MissingValues), shape);
+        let with_missing = shape.with_missing && card.accepts(Input::MissingValues);
+        let mut case = Case::of(cells(card), with_missing, shape);
+        if card.can(Capability::Discriminant)
+            && matches!(fit(card, &case), Err(Error::SingularCovariance { .. }))
+        {
+            // Few rows of a class have a singular covariance, which is refused.
+            let n_rows = shape.n_rows + 2 * shape.n_classes * (shape.n_columns + 3);
+            case = Case::of(cells(card), with_missing, Shape { n_rows, ..shape });
+        }
         if card.can(Capability::Online) {
             // Steps of a fixed size need columns of about unit variance.
             case.x /= 4.0;

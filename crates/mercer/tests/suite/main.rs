@@ -4,6 +4,7 @@
 
 mod calibration;
 mod cases;
+mod extended_precision;
 mod formats;
 mod golden;
 mod kernel;
@@ -13,6 +14,7 @@ mod lectures;
 mod linear_svm;
 mod maps;
 mod mixed;
+mod mutations;
 mod network_learning;
 mod networks;
 mod neural;

@@ -14,12 +14,14 @@ pub(crate) use storage::column_means;
 pub use storage::{Storage, center_of};
 
 use super::{Function, Kernel};
+use crate::model::Monitor;
 use binary_rows::MAX_ONES_PER_ROW;
 use mercer_num::linalg::SymmetricMatrix;
 use mercer_num::memory::zeros_of;
 use mercer_num::parallel::prelude::*;
 use mercer_num::{Float, Rows};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tile::widened;
 
 /// Columns of one tile of the kernel matrix.
@@ -363,23 +365,33 @@ impl<T: Float> KernelRows<T> {
     }
 
     /// The lower triangle of the Gram matrix, row-major with full rows, on all threads, stored in the precision `U`.
-    /// Cells above the diagonal are unspecified.
-    pub fn lower_gram<U: Float>(&self) -> Vec<U> {
+    /// Cells above the diagonal are unspecified. `None` if the monitor stops it.
+    pub fn lower_gram<U: Float>(&self, monitor: &Monitor<'_>) -> Option<Vec<U>> {
         let n = self.n_rows;
         let mut out = zeros_of(n * n);
-        out.par_chunks_mut(TILE_ROWS * n.max(1)).enumerate().for_each(|(k, rows)| {
-            let first = k * TILE_ROWS;
-            self.fill_lower(first..first + rows.len() / n, rows, n);
-        });
-        out
+        out.par_chunks_mut(TILE_ROWS * n.max(1))
+            .enumerate()
+            .try_for_each(|(k, rows)| {
+                let first = k * TILE_ROWS;
+                monitor.stop().is_none().then(|| {
+                    self.fill_lower(first..first + rows.len() / n, rows, n);
+                })
+            })
+            .map(|()| out)
     }
 
-    /// The lower triangle of the Gram matrix alone, in packed storage.
-    pub fn half_gram(&self) -> SymmetricMatrix {
-        SymmetricMatrix::new(self.n_rows, |rows, cells| {
+    /// The lower triangle of the Gram matrix alone, in packed storage. `None` if the monitor stops it.
+    pub fn half_gram(&self, monitor: &Monitor<'_>) -> Option<SymmetricMatrix> {
+        let stopped = AtomicBool::new(false);
+        let matrix = SymmetricMatrix::new(self.n_rows, |rows, cells| {
+            if stopped.load(Ordering::Relaxed) || monitor.stop().is_some() {
+                stopped.store(true, Ordering::Relaxed);
+                return;
+            }
             let end = rows.end;
             self.fill_lower(rows, cells, end);
-        })
+        });
+        (!stopped.into_inner()).then_some(matrix)
     }
 
     /// Writes the kernel values of a range of rows with all rows up to its end; `length` is the stride of `cells`.
@@ -399,11 +411,11 @@ impl<T: Float> KernelRows<T> {
         }
     }
 
-    /// The full Gram matrix, row-major, on all threads.
-    pub fn whole_gram(&self) -> Vec<T> {
-        let mut out = self.lower_gram();
+    /// The full Gram matrix, row-major, on all threads. `None` if the monitor stops it.
+    pub fn whole_gram(&self, monitor: &Monitor<'_>) -> Option<Vec<T>> {
+        let mut out = self.lower_gram(monitor)?;
         mirror(&mut out, self.n_rows);
-        out
+        Some(out)
     }
 
     /// The full Gram matrix, row-major, on the current thread. It is symmetric to the last bit.

@@ -37,6 +37,10 @@ const MAX_DENSE_INTERCEPTS: usize = 128;
 const INTERCEPT_TOLERANCE: f64 = 1e-14;
 const INTERCEPT_FORCING: f64 = 1e-3;
 const MAX_INTERCEPT_PRODUCTS: u64 = 20;
+/// The memory of the scores of all rows and classes if the user sets no budget: 20,000 rows of 5,000 classes.
+const DEFAULT_SCORE_BYTES: u64 = 4 << 30;
+/// The remedy if they need more.
+const SCORES_REMEDY: &str = "raise the memory budget, or use linear-svc, sgd, gaussian-nb or lda, which are fitted class by class";
 /// Scores that are computed for the certificate even after a stop.
 const MAX_SCORES_AFTER_STOP: usize = 2_000_000;
 
@@ -103,7 +107,8 @@ impl<'a> SoftmaxLoss<'a> {
             _ => {}
         }
         let m = if observed.len() == 2 { 1 } else { observed.len() };
-        monitor.reserve("storing the scores of all rows", 8 * 5 * (n * m) as u64)?;
+        let what = format!("storing the scores of {n} rows and {m} classes");
+        monitor.reserve_or(&what, 8 * 5 * (n * m) as u64, DEFAULT_SCORE_BYTES, SCORES_REMEDY)?;
         monitor.reserve("storing the weights", 8 * 10 * ((width + 1) * m) as u64)?;
         let total: f64 = class_totals.iter().zip(&class_weights).map(|(w, f)| w * f).sum();
         let design = DesignMatrix::new(data.rows(), params.fit_intercept, monitor)?;

@@ -8,7 +8,7 @@ use super::options::SgdSettings;
 use crate::data::design_matrix::DesignMatrix;
 use crate::data::{ClassWeight, ClassWeightRule};
 use crate::linear::svc::check_rows;
-use crate::model::Cached;
+use crate::model::{Cached, check_predictions};
 use crate::prelude::*;
 use mercer_num::rows::Missing;
 use mercer_num::special::log_normalize;
@@ -255,6 +255,7 @@ impl<K: Send + Sync> DecisionFunction for LinearClassifier<K> {
         DesignMatrix::by_rows(x, true).scores(weights, m, cells);
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;
+            check_predictions(cells, &self.intercepts)?;
         }
         Ok(decisions)
     }

@@ -62,6 +62,8 @@ pub struct SolverOptions {
 pub struct Solution {
     /// The signed dual variables.
     pub beta: Vec<f64>,
+    /// `Kβ` as the solver knows it: in its own precision, and not up to date where variables were shrunk.
+    pub outputs: Vec<f64>,
     /// The multiplier of each group's sum. With one group it is the intercept `b`, which is `−rho` in LIBSVM.
     pub intercepts: [f64; 2],
     /// The largest KKT violation over the variables that were not shrunk.

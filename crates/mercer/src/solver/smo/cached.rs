@@ -34,6 +34,8 @@ const MAX_NEW_COLUMNS: usize = 128;
 const TOLERANCE_FRACTION: f64 = 0.5;
 /// Iterations between two checks of the monitor.
 const ITERATIONS_PER_CHECK: u64 = 64;
+/// Columns of the initial point between two checks of the monitor.
+const INITIAL_COLUMNS_PER_CHECK: usize = 1024;
 /// Iterations between two attempts to shrink the working problem.
 const ITERATIONS_PER_SHRINK: u64 = 1000;
 /// A variable closer to a bound than this fraction of the box counts as bounded in the intercept.
@@ -53,10 +55,9 @@ pub fn solve<T: Float>(
         Some(outputs) => outputs.clone(),
         None if beta.iter().all(|b| *b == 0.0) => vec![0.0; n],
         None => {
-            let support: Vec<u32> = (0..n as u32).filter(|i| beta[*i as usize] != 0.0).collect();
-            let coefficients: Vec<f64> = support.iter().map(|i| beta[*i as usize]).collect();
-            kernel_values = (support.len() * n) as u64;
-            columns.combine(&support, &[coefficients]).swap_remove(0)
+            let (outputs, n_columns) = initial_outputs(&beta, columns, monitor);
+            kernel_values = (n_columns * n) as u64;
+            outputs
         }
     };
     beta.iter_mut().zip(problem.lower.iter().zip(problem.upper)).for_each(|(b, (lower, upper))| {
@@ -77,7 +78,32 @@ pub fn solve<T: Float>(
         CachedSmo::new(variables, columns, options, monitor).run(progress)
     };
     solution.kernel_values += kernel_values;
+    // G = Kβ − z, and the derivative of the slack penalty.
+    for (i, output) in solution.outputs.iter_mut().enumerate() {
+        let slack = problem.slack.map_or(0.0, |slack| slack.derivative(i, solution.beta[i]));
+        *output += problem.linear[i] - slack;
+    }
     solution
+}
+
+/// `Kβ` at the initial point, from blocks of columns, and their number. If the monitor stops it, the outputs are those of
+/// the first columns; the solve that follows stops at once.
+fn initial_outputs<T>(
+    beta: &[f64],
+    columns: &dyn Columns<T>,
+    monitor: &Monitor<'_>,
+) -> (Vec<f64>, usize) {
+    let support: Vec<u32> = (0..beta.len() as u32).filter(|i| beta[*i as usize] != 0.0).collect();
+    let mut outputs = vec![0.0; beta.len()];
+    for (k, block) in support.chunks(INITIAL_COLUMNS_PER_CHECK).enumerate() {
+        if k > 0 && monitor.stop().is_some() {
+            return (outputs, k * INITIAL_COLUMNS_PER_CHECK);
+        }
+        let coefficients: Vec<f64> = block.iter().map(|i| beta[*i as usize]).collect();
+        let sums = columns.combine(block, &[coefficients]).swap_remove(0);
+        outputs.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
+    }
+    (outputs, support.len())
 }
 
 /// Solves with the whole kernel matrix in memory, on the calling thread.
@@ -102,6 +128,7 @@ fn solve_dense<T: Float>(
     });
     Solution {
         intercepts: intercepts(&v),
+        outputs: v.gradient.clone(),
         violation: run.violation,
         converged: run.violation <= options.tol,
         n_shrunk: 0,
@@ -163,6 +190,8 @@ pub(crate) struct CachedSmo<'a, T> {
     pub cache: ColumnCache<T>,
     /// All variables; those of the working problem are written back when it shrinks and at the end.
     beta: Vec<f64>,
+    /// The gradient of all variables; that of a shrunk variable is what it was then.
+    gradient: Vec<f64>,
     pub iterations: u64,
 }
 
@@ -188,6 +217,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
             diagonal,
             cache: ColumnCache::new(n, capacity::<T>(n, options.cache_bytes)),
             beta: v.beta.clone(),
+            gradient: v.gradient.clone(),
             v,
             iterations: 0,
         }
@@ -235,6 +265,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
         self.write_back();
         Solution {
             intercepts,
+            outputs: self.gradient,
             violation: violation(&scans),
             converged: violation(&scans) <= self.options.tol,
             n_shrunk: self.all.n_rows() - self.active.len(),
@@ -248,8 +279,9 @@ impl<'a, T: Float> CachedSmo<'a, T> {
 
     /// Copies the variables of the working problem into those of the whole problem.
     fn write_back(&mut self) {
-        for (i, b) in self.active.iter().zip(&self.v.beta) {
-            self.beta[*i as usize] = *b;
+        for (k, i) in self.active.iter().enumerate() {
+            self.beta[*i as usize] = self.v.beta[k];
+            self.gradient[*i as usize] = self.v.gradient[k];
         }
     }
 

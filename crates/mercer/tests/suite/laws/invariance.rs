@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 #[test]
 fn dense_and_sparse_rows_agree() {
-    law(898, shapes(), |shape, cases| {
+    law(897, shapes(), |shape, cases| {
         for card in those_that_take(Input::Sparse).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape).with_zeros();
             let x = sparse(&case.x);
@@ -36,7 +36,7 @@ fn dense_and_sparse_rows_agree() {
 
 #[test]
 fn unsorted_and_repeated_sparse_cells_are_summed() {
-    law(898, shapes(), |shape, cases| {
+    law(897, shapes(), |shape, cases| {
         for card in those_that_take(Input::Sparse).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape).with_zeros();
             let (ordered, parts) = (sparse(&case.x), disordered(&case.x));
@@ -118,7 +118,7 @@ fn observing_single_rows_equals_one_batch() {
 
 #[test]
 fn forgetting_undoes_observing() {
-    law(832, (shapes(), 0.0..0.9f64), |(shape, fraction), cases| {
+    law(813, (shapes(), 0.0..0.9f64), |(shape, fraction), cases| {
         for card in mergeable() {
             let case = Case::new(card, shape);
             let data = case.data(card);
@@ -142,7 +142,7 @@ fn forgetting_undoes_observing() {
 
 #[test]
 fn weight_two_is_the_row_twice_and_weight_zero_its_absence() {
-    law(908, (shapes(), prop::collection::vec(0usize..=2, 200)), |(shape, times), cases| {
+    law(908, (shapes(), prop::collection::vec(0usize..=2, 400)), |(shape, times), cases| {
         for card in order_invariant().filter(|card| tried(card, shape)) {
             let mut case = Case::new(card, Shape { weighted: false, ..shape });
             let n = case.x.nrows();
@@ -296,6 +296,12 @@ fn a_constant_column_does_not_change_the_posterior() {
 
             let (a, b) = (fit(card, &case), fit(card, &wider));
 
+            // A covariance per class has no inverse then.
+            if let (Ok(_), Err(Error::SingularCovariance { rank, n_columns, .. })) = (&a, &b) {
+                prop_assert_eq!(rank + 1, *n_columns);
+                cases.checked();
+                continue;
+            }
             let (Ok(a), Ok(b)) = (&a, &b) else {
                 assert_same_refusal(&a, &b);
                 continue;

@@ -3,6 +3,7 @@
 //!
 //! A law counts the cases it has checked and asserts the number, so that it never skips silently.
 
+mod deadlines;
 mod densities;
 mod errors;
 mod explanations;
