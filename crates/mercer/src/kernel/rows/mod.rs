@@ -14,6 +14,7 @@ pub(crate) use storage::column_means;
 pub use storage::{Storage, center_of};
 
 use super::{Function, Kernel};
+use crate::data::SharedGram;
 use binary_rows::MAX_ONES_PER_ROW;
 use mercer_num::linalg::SymmetricMatrix;
 use mercer_num::memory::zeros_of;
@@ -65,6 +66,11 @@ enum Cells<T> {
         cells: Vec<T>,
         training_indices: Vec<u32>,
     },
+    /// A kernel matrix that several fits share, and the index in it of every row.
+    Shared {
+        gram: SharedGram,
+        indices: Vec<u32>,
+    },
 }
 
 impl<T: Float> KernelRows<T> {
@@ -109,12 +115,23 @@ impl<T: Float> KernelRows<T> {
         out
     }
 
+    /// The rows with some indices in a shared kernel matrix.
+    pub(crate) fn shared(function: Function, gram: SharedGram, indices: Vec<u32>) -> Self {
+        let n_rows = indices.len();
+        let squared_norms = vec![T::default(); n_rows];
+        KernelRows { function, cells: Cells::Shared { gram, indices }, squared_norms, n_rows }
+    }
+
     /// The rows at `indices`, prepared with the kernel and the storage of `self`: new rows may come in another
     /// storage than the training rows.
     ///
     /// # Panics
     /// If an index is out of range.
     pub fn matching(&self, rows: &Rows<'_>, indices: &[u32], center: &[f64]) -> Self {
+        if let Cells::Shared { gram, .. } = &self.cells {
+            let indices = indices.iter().map(|i| gram.test[*i as usize]).collect();
+            return KernelRows::shared(self.function.clone(), gram.clone(), indices);
+        }
         KernelRows::new(self.function.clone(), self.storage(), rows, indices, center, indices)
     }
 
@@ -134,7 +151,9 @@ impl<T: Float> KernelRows<T> {
     pub fn storage(&self) -> Storage {
         match self.cells {
             Cells::Sparse { .. } => Storage::Sparse,
-            Cells::Dense { .. } | Cells::Precomputed { .. } => Storage::Dense,
+            Cells::Dense { .. } | Cells::Precomputed { .. } | Cells::Shared { .. } => {
+                Storage::Dense
+            }
         }
     }
 
@@ -159,6 +178,10 @@ impl<T: Float> KernelRows<T> {
                 width: *width,
                 cells: taken(cells, *width),
                 training_indices: indices.iter().map(|i| training_indices[*i as usize]).collect(),
+            },
+            Cells::Shared { gram, indices: all } => Cells::Shared {
+                gram: gram.clone(),
+                indices: indices.iter().map(|i| all[*i as usize]).collect(),
             },
             Cells::Sparse { width, offsets, columns, values, binary } => {
                 let mut out = (vec![0], Vec::new(), Vec::new());
@@ -199,6 +222,7 @@ impl<T: Float> KernelRows<T> {
         let Function { kernel, gamma, coef0, degree } = function;
         let (square, degree) = (self.squared_norm(i), *degree);
         match (kernel, &self.cells) {
+            (_, Cells::Shared { gram, indices }) => gram.matrix.value(indices[i], indices[i]),
             (Kernel::Composed(formula), _) => {
                 formula.combined(|leaf| self.diagonal_value_of(&leaf.function(), i))
             }
@@ -222,7 +246,7 @@ impl<T: Float> KernelRows<T> {
         match &self.cells {
             Cells::Dense { width, cells } => sum(row(cells, *width, i)),
             Cells::Sparse { offsets, values, .. } => sum(&values[offsets[i]..offsets[i + 1]]),
-            Cells::Precomputed { .. } => 0.0,
+            Cells::Precomputed { .. } | Cells::Shared { .. } => 0.0,
         }
     }
 
@@ -356,6 +380,7 @@ impl<T: Float> KernelRows<T> {
     fn width(&self) -> usize {
         match &self.cells {
             Cells::Dense { width, .. } | Cells::Precomputed { width, .. } => *width,
+            Cells::Shared { .. } => 1,
             Cells::Sparse { width, columns, .. } => {
                 (columns.len() / self.n_rows.max(1)).min(*width)
             }
