@@ -21,6 +21,7 @@ mod predict;
 mod sample;
 mod select;
 mod train;
+mod tune;
 mod unsupervised;
 
 pub use bayes::Bayes;
@@ -40,6 +41,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Predict(args) => predict::run(args, session),
         Command::Evaluate(args) => evaluate::run(args, session),
         Command::Compare(args) => compare::run(args, session),
+        Command::Tune(args) => tune::run(args, session),
         Command::Bayes(args) => bayes::run(args, session),
         Command::Decide(args) => decide::run(args, session),
         Command::Explain(args) => explain::run(args, session),

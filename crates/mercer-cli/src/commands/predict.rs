@@ -260,7 +260,10 @@ struct Writer<'a> {
     /// Below this log-density a row is an outlier.
     threshold: Option<f64>,
     rule: Option<DecisionRule>,
-    interval: Option<f64>,
+    /// The level of prediction intervals, and whether they must be conformal.
+    interval: Option<(f64, bool)>,
+    /// The level of prediction sets.
+    sets: Option<f64>,
     json: bool,
     /// The source, if its rows are files whose names are printed.
     files: Option<&'a Source>,
@@ -277,6 +280,8 @@ struct Prediction {
     /// The coordinates along the discriminant axes, if requested.
     projection: Vec<f64>,
     outlier: Option<bool>,
+    /// The classes of the prediction set, if requested.
+    set: Option<Vec<usize>>,
 }
 
 impl<'a> Writer<'a> {
@@ -299,6 +304,7 @@ impl<'a> Writer<'a> {
         if args.interval.is_some() && able.regressor().is_none() {
             return Err(model.estimator.unable("predict an interval").into());
         }
+        check_conformal(args, model)?;
         Ok(Writer {
             model,
             classes,
@@ -310,7 +316,8 @@ impl<'a> Writer<'a> {
             projection: args.projection,
             threshold: None,
             rule: args.decision.rule(model, classes, session)?,
-            interval: args.interval,
+            interval: args.interval.map(|level| (level, args.conformal)),
+            sets: args.sets,
             json: session.json,
             files: None,
         })
@@ -343,6 +350,9 @@ impl<'a> Writer<'a> {
         if self.threshold.is_some() {
             columns.push("outlier".into());
         }
+        if self.sets.is_some() {
+            columns.push("set".into());
+        }
         if self.interval.is_some() {
             columns.extend(["low".to_owned(), "high".to_owned()]);
         }
@@ -372,7 +382,7 @@ impl<'a> Writer<'a> {
             return Ok(lines);
         }
         let Some(classifier) = able.classifier() else { return Ok(Lines::default()) };
-        let posterior = self.proba || self.rule.is_some();
+        let posterior = self.proba || self.rule.is_some() || self.sets.is_some();
         let (predicted, log_proba) = match classifier.log_prior_fallback() {
             // The scores are joint log-likelihoods: they give the class, the posterior and the impossible rows.
             Some(priors) => {
@@ -408,7 +418,13 @@ impl<'a> Writer<'a> {
                 density: density.filter(|_| self.density),
                 projection: projected.as_ref().map_or_else(Vec::new, |z| z.row(i).to_vec()),
                 outlier: self.threshold.zip(density).map(|(least, density)| density < least),
+                set: None,
             };
+            if let (Some(level), Some(conformal)) = (self.sets, &self.model.conformal)
+                && let Some(log_proba) = &log_proba
+            {
+                prediction.set = Some(conformal.set(&log_proba.row(i).to_vec(), level)?);
+            }
             if let (Some(rule), Some(log_proba)) = (&self.rule, &log_proba) {
                 let log_posterior = log_proba.row(i).to_vec();
                 let decision = rule.decide(&log_posterior)?;
@@ -436,13 +452,8 @@ impl<'a> Writer<'a> {
     ) -> mercer::Result<String> {
         let predicted = model.predict(rows)?;
         let intervals = match self.interval {
-            Some(level) => {
-                let unable = || {
-                    self.model
-                        .estimator
-                        .unable("predict an interval: there are no residual degrees of freedom")
-                };
-                Some(model.intervals(rows, level)?.ok_or_else(unable)?)
+            Some((level, conformal)) => {
+                Some(self.intervals(model, rows, &predicted, level, conformal)?)
             }
             None => None,
         };
@@ -468,6 +479,28 @@ impl<'a> Writer<'a> {
             .ok();
         }
         Ok(text)
+    }
+
+    /// The posterior predictive intervals, or conformal ones if they are requested or the estimator has no others.
+    fn intervals(
+        &self,
+        model: &dyn Regressor,
+        rows: &Rows<'_>,
+        predicted: &[f64],
+        level: f64,
+        is_conformal: bool,
+    ) -> mercer::Result<Vec<(f64, f64)>> {
+        if !is_conformal && let Some(intervals) = model.intervals(rows, level)? {
+            return Ok(intervals);
+        }
+        let unable = || {
+            self.model.estimator.unable(
+                "predict an interval: the model has no held-out residuals; train it with cross-validation (--folds \
+                 of 2 or more)",
+            )
+        };
+        let (low, high) = self.model.conformal.as_ref().ok_or_else(unable)?.interval(level)?;
+        Ok(predicted.iter().map(|y| (y + low, y + high)).collect())
     }
 
     fn file(&self, row: usize) -> Option<String> {
@@ -496,6 +529,9 @@ impl<'a> Writer<'a> {
             if let Some(outlier) = prediction.outlier {
                 line["outlier"] = json!(outlier);
             }
+            if let Some(set) = prediction.set {
+                line["set"] = set.iter().map(|c| json!(self.names[*c])).collect();
+            }
             // Writing to a string cannot fail.
             writeln!(text, "{line}").ok();
             return;
@@ -514,8 +550,34 @@ impl<'a> Writer<'a> {
         if let Some(outlier) = prediction.outlier {
             write!(text, ",{outlier}").ok();
         }
+        if let Some(set) = prediction.set {
+            let names: Vec<&str> = set.iter().map(|c| self.names[*c].as_str()).collect();
+            write!(text, ",{}", quoted(&names.join("|"))).ok();
+        }
         text.push('\n');
     }
+}
+
+/// Refuses prediction sets that the model has no held-out probabilities for, before any row is read.
+fn check_conformal(args: &Predict, model: &Trained) -> Result<()> {
+    let Some(level) = args.sets else { return Ok(()) };
+    if model.fitted.model.as_model().probabilistic().is_none() {
+        return Err(model
+            .estimator
+            .unable("predict sets of classes: it has no probabilities (for an SVM, train it with --set probability=true)")
+            .into());
+    }
+    let Some(conformal) = &model.conformal else {
+        return Err(model
+            .estimator
+            .unable(
+                "predict sets of classes: the model has no held-out probabilities; train it with cross-validation \
+                 (--folds of 2 or more)",
+            )
+            .into());
+    };
+    conformal.largest_score(level)?;
+    Ok(())
 }
 
 /// A CSV field, quoted where it must be.

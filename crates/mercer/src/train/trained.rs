@@ -1,5 +1,6 @@
 //! A model ready to use on tables, and everything it needs to be merged, saved and told about.
 
+use crate::calibrate::Conformal;
 use crate::catalog::{AnyModel, AnyStats, Estimator};
 use crate::decision::{DecisionRule, Densities};
 use crate::error::{Error, Result};
@@ -32,6 +33,8 @@ pub struct Trained {
     /// The log-densities of training rows, each under a model that had not seen it; what strangers
     /// are measured by.
     pub densities: Option<Densities>,
+    /// The nonconformity scores of held-out training rows, for prediction intervals and sets.
+    pub conformal: Option<Conformal>,
 }
 
 /// What a file holds of it: no model where the summary makes it again.
@@ -47,6 +50,8 @@ struct InFile<'a> {
     decision: Option<Cow<'a, DecisionRule>>,
     #[serde(default)]
     densities: Option<Cow<'a, Densities>>,
+    #[serde(default)]
+    conformal: Option<Cow<'a, Conformal>>,
 }
 
 impl Trained {
@@ -58,7 +63,16 @@ impl Trained {
         stats: Option<AnyStats>,
     ) -> Trained {
         let made_by = format!("mercer {}", env!("CARGO_PKG_VERSION"));
-        Trained { made_by, estimator, features, fitted, stats, decision: None, densities: None }
+        Trained {
+            made_by,
+            estimator,
+            features,
+            fitted,
+            stats,
+            decision: None,
+            densities: None,
+            conformal: None,
+        }
     }
 
     /// The model of the rows of both.
@@ -118,8 +132,9 @@ impl Trained {
         }
         // Costs say nothing about classes that came later.
         decision = decision.filter(|rule| rule.check(n_classes(&fitted.model)).is_ok());
-        // Densities are of the rows before.
-        Ok(Trained { fitted, stats: Some(stats), decision, densities: None, ..self.clone() })
+        // Densities and nonconformity scores are of the rows before.
+        let (stats, densities, conformal) = (Some(stats), None, None);
+        Ok(Trained { fitted, stats, decision, densities, conformal, ..self.clone() })
     }
 
     /// The bytes of a model file.
@@ -142,6 +157,7 @@ impl Trained {
             stats: self.stats.as_ref().map(Cow::Borrowed),
             decision: self.decision.as_ref().map(Cow::Borrowed),
             densities: self.densities.as_ref().map(Cow::Borrowed),
+            conformal: self.conformal.as_ref().map(Cow::Borrowed),
         };
         Tree::of(&file).map_err(|e| Error::File(e.to_string()))
     }
@@ -183,6 +199,7 @@ impl Trained {
             stats,
             decision: file.decision.map(Cow::into_owned),
             densities: file.densities.map(Cow::into_owned),
+            conformal: file.conformal.map(Cow::into_owned),
         };
         trained.check()?;
         if is_stored {
@@ -224,6 +241,9 @@ impl Trained {
         }
         if let Some(densities) = &self.densities {
             densities.check()?;
+        }
+        if let Some(conformal) = &self.conformal {
+            conformal.check()?;
         }
         Ok(())
     }
