@@ -228,7 +228,7 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Fitted> {
 }
 
 /// The estimator with parameters from a JSON object.
-pub(super) fn with_params(estimator: Estimator, params: &str) -> PyResult<Estimator> {
+pub(crate) fn with_params(estimator: Estimator, params: &str) -> PyResult<Estimator> {
     let params: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
     params
