@@ -1,15 +1,16 @@
 //! Conformal prediction intervals and sets of `mercer predict`.
 
 use super::{Folder, example};
+use mercer_num::random::Random;
 use std::fmt::Write as _;
 
-/// A regression whose noise is skewed, so that Gaussian intervals would be wrong; rows `from..to` of an endless table.
-fn skewed(from: u64, to: u64) -> String {
+/// A regression whose noise is skewed, so that Gaussian intervals would be wrong.
+fn skewed(n: usize, seed: u64) -> String {
+    let mut random = Random::new(seed);
     let mut table = String::from("x,z,y\n");
-    for i in from..to {
-        let u = |k: u64| (((i * 2_654_435_761 + k * 40_503) ^ (i >> 3)) % 10_007) as f64 / 10_007.0;
-        let (x, z) = (4.0 * u(1) - 2.0, u(2));
-        let noise = -(1.0 - u(3)).max(1e-6).ln();
+    for _ in 0..n {
+        let (x, z) = (4.0 * random.uniform() - 2.0, random.uniform());
+        let noise = -(1.0 - random.uniform()).ln();
         writeln!(table, "{x},{z},{}", (2.0 * x).sin() + noise).unwrap();
     }
     table
@@ -18,9 +19,9 @@ fn skewed(from: u64, to: u64) -> String {
 #[test]
 fn intervals_of_any_regressor_cover_what_they_promise() {
     let folder = Folder::new();
-    folder.write("train.csv", &skewed(0, 600));
-    folder.write("test.csv", &skewed(5000, 7000));
-    let truth: Vec<f64> = skewed(5000, 7000)
+    folder.write("train.csv", &skewed(600, 1));
+    folder.write("test.csv", &skewed(2000, 2));
+    let truth: Vec<f64> = skewed(2000, 2)
         .lines()
         .skip(1)
         .map(|l| l.rsplit(',').next().unwrap().parse().unwrap())
@@ -52,7 +53,7 @@ fn intervals_of_any_regressor_cover_what_they_promise() {
 #[test]
 fn posterior_intervals_stay_unless_conformal_ones_are_asked_for() {
     let folder = Folder::new();
-    folder.write("train.csv", &skewed(0, 300));
+    folder.write("train.csv", &skewed(300, 1));
     folder.output(&["train", "train.csv", "--target", "y", "--model", "ridge", "--no-report"]);
     let run = ["predict", "train.mercer", "train.csv", "--interval", "0.9"];
 
@@ -74,10 +75,10 @@ fn posterior_intervals_stay_unless_conformal_ones_are_asked_for() {
 fn sets_contain_the_true_class_as_often_as_promised() {
     let folder = Folder::new();
     let mut tables = [String::from("x,z,class\n"), String::from("x,z,class\n")];
-    for i in 0..2400u64 {
-        let u = |k: u64| (((i * 2_246_822_519 + k * 40_503) ^ (i >> 2)) % 10_007) as f64 / 10_007.0;
-        let class = (3.0 * u(9)) as u64 % 3;
-        let (x, z) = (u(1) + u(2) + u(3) + 0.5 * class as f64, u(4) + u(5) + 0.3 * class as f64);
+    let mut random = Random::new(3);
+    for i in 0..2400 {
+        let class = random.below(3);
+        let (x, z) = (random.normal() + class as f64, random.normal() + 0.5 * class as f64);
         writeln!(tables[usize::from(i >= 900)], "{x},{z},c{class}").unwrap();
     }
     folder.write("train.csv", &tables[0]);
@@ -106,7 +107,7 @@ fn sets_contain_the_true_class_as_often_as_promised() {
 fn models_without_held_out_predictions_say_how_to_get_them() {
     let folder = Folder::new();
     let iris = example("iris.csv");
-    folder.write("train.csv", &skewed(0, 60));
+    folder.write("train.csv", &skewed(60, 1));
     let line = ["train", "train.csv", "--target", "y", "--model", "svr", "--no-report"];
     folder.output(&[&line[..], &["--folds", "0"]].concat());
     let none = folder.failure(&["predict", "train.mercer", "train.csv", "--interval", "0.9"], 2);
