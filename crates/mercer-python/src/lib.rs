@@ -14,6 +14,7 @@ mod probability;
 mod svm;
 mod table;
 mod text;
+mod tune;
 mod work;
 
 use mercer::catalog::CATALOG;
@@ -55,6 +56,8 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::load, m)?)?;
+    m.add_function(wrap_pyfunction!(tune::evaluate, m)?)?;
+    m.add_function(wrap_pyfunction!(tune::select, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;
     m.add_function(wrap_pyfunction!(work::get_threads, m)?)?;
     m.add_class::<text::PyAnalyzer>()?;

@@ -1,6 +1,6 @@
 //! The options of `mercer train` and `mercer compare`.
 
-use super::{Reading, parse};
+use super::{FoldOptions, Reading, parse};
 use crate::commands::DecisionOptions;
 use clap::{ArgGroup, Args as Group, ValueHint};
 use mercer::train::SupervisedTask;
@@ -28,6 +28,7 @@ Examples:
   mercer train data.csv --target y --model logistic --features rff:1000   # random Fourier features
   mercer train data.csv --target y --model logistic --features rff:500 --append   # beside the columns
   mercer train data.csv --target y --weights n    # a row counts n times
+  mercer train visits.csv --target y --group patient   # no patient in both training and test rows
   mercer train data.csv --model one-class-svm --set nu=0.05   # unsupervised: no target
   mercer train data.csv --model kernel-pca --set kernel=rbf --set n_components=2
   mercer train mail.csv --target spam --unlabeled     # semi-supervised
@@ -105,6 +106,8 @@ pub struct Train {
     /// Random seed of the folds
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
+    #[command(flatten)]
+    pub split: FoldOptions,
     /// Model file to write [default: the name of the table with .mercer]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -198,6 +201,8 @@ pub struct Compare {
     /// Random seed of the folds
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
+    #[command(flatten)]
+    pub split: FoldOptions,
     /// Plot the models fitted to all rows, as .svg, .png or .html
     #[arg(long, short = 'o', visible_alias = "out", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "models")]
     pub plot: Option<PathBuf>,

@@ -1,19 +1,23 @@
 //! The command line: the global options here, the options of each command in the other files.
 
 mod files;
+mod folds;
 mod learn;
 mod parse;
 mod plot;
 mod predict;
 #[cfg(feature = "serve")]
 mod serve;
+mod tune;
 
 pub use files::{Completions, Forget, Generate, Inspect, Merge, Models};
+pub use folds::FoldOptions;
 pub use learn::{Compare, SemiSupervised, Train};
 pub use plot::{Plot, PlotKind};
 pub use predict::{Decide, Evaluate, Explain, Predict, Sample};
 #[cfg(feature = "serve")]
 pub use serve::Serve;
+pub use tune::{SearchKind, Tune};
 
 use crate::commands::{Bayes, Hyperplane, Kernel};
 use clap::{Args as Group, Parser, Subcommand};
@@ -74,6 +78,7 @@ pub enum Command {
     Predict(Predict),
     Evaluate(Evaluate),
     Compare(Compare),
+    Tune(Tune),
     Decide(Decide),
     Explain(Explain),
     Bayes(Bayes),

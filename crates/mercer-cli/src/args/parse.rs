@@ -1,5 +1,6 @@
 //! Parsers of option values.
 
+use super::tune::SearchKind;
 use mercer::data::Kind;
 use mercer::train::SupervisedTask;
 use mercer_io::Format;
@@ -9,6 +10,23 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
         _ => Err("expected a fraction between 0 and 1".into()),
+    }
+}
+
+/// A fraction of the rows that leaves rows on both sides.
+pub fn hold_out(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(fraction) if fraction > 0.0 && fraction <= 0.5 => Ok(fraction),
+        _ => Err("expected a fraction above 0 and up to 0.5".into()),
+    }
+}
+
+pub fn search(text: &str) -> Result<SearchKind, String> {
+    match text {
+        "grid" => Ok(SearchKind::Grid),
+        "random" => Ok(SearchKind::Random),
+        "halving" => Ok(SearchKind::Halving),
+        _ => Err("expected grid, random or halving".into()),
     }
 }
 

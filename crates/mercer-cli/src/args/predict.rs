@@ -15,6 +15,7 @@ Examples:
   cat new.csv | mercer predict penguins.mercer - --density
   mercer predict mail.mercer new.csv --cost costs.csv --reject 0.2 --prior spam=0.8
   mercer predict prices.mercer new.csv --interval 0.95
+  mercer predict penguins.mercer new.csv --sets 0.9    # the classes that are plausible at 90 %
   mercer predict lda.mercer new.csv --projection
   mercer predict mail.mercer letter.eml
   tail -f log | mercer predict mail.mercer - --format lines")]
@@ -44,9 +45,18 @@ pub struct Predict {
     pub outliers_here: bool,
     #[command(flatten)]
     pub decision: DecisionOptions,
-    /// Add the bounds of a prediction interval with this coverage probability
+    /// Add the bounds of a prediction interval with this coverage probability: the posterior predictive interval of
+    /// estimators that have one, and a conformal interval from the cross-validation of the training rows of others
     #[arg(long, value_name = "LEVEL", value_parser = parse::level)]
     pub interval: Option<f64>,
+    /// With --interval: a conformal interval even if the estimator has a posterior predictive one. Its coverage does not
+    /// rest on the assumptions of the estimator
+    #[arg(long, requires = "interval")]
+    pub conformal: bool,
+    /// Add the classes of a conformal prediction set, separated by |, that contains the true class with at least this
+    /// probability; from the cross-validation of the training rows
+    #[arg(long, value_name = "LEVEL", value_parser = parse::level)]
+    pub sets: Option<f64>,
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,

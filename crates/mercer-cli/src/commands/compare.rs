@@ -14,6 +14,7 @@ use mercer::catalog::{Capability, Estimator};
 use mercer::data::{Classes, Kind, Profile, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
+use mercer::train::select::Candidate;
 use mercer::train::{
     ColumnSelection, SupervisedTask, Task, Trained, Training, check_regression_target,
     classes_of_target, train,
@@ -23,13 +24,22 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-/// Compares the candidates of the portfolio and prints the leaderboard.
-fn compare_portfolio(args: &Compare, session: &Session) -> Result<()> {
+/// Compares the candidates of the portfolio, or named ones on other folds than plain ones, and prints the leaderboard.
+fn compare_on_folds(
+    args: &Compare,
+    named: Option<Vec<Candidate>>,
+    session: &Session,
+) -> Result<()> {
     let source = input::open(&args.data, &args.reading, args.target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;
     let target = target_column(args.target.as_deref(), &source, &profile)?;
     check_weights(args.weights.as_deref(), Some(&target.name), &profile)?;
-    let task = args.task.unwrap_or_else(|| SupervisedTask::infer(target));
+    let regressor = |c: &Candidate| c.estimator.card().can(Capability::Regressor);
+    let of_named = named.as_ref().and_then(|all| all.first()).map(|first| match regressor(first) {
+        true => SupervisedTask::Regression,
+        false => SupervisedTask::Classification,
+    });
+    let task = args.task.or(of_named).unwrap_or_else(|| SupervisedTask::infer(target));
     session.message(&format!("task: {task} ({})", task.reason(target)));
     let classes = match task {
         SupervisedTask::Regression => {
@@ -39,7 +49,7 @@ fn compare_portfolio(args: &Compare, session: &Session) -> Result<()> {
     }
     .map_err(|e| target_failure(e, &source))?;
     let rows = (&source, &profile);
-    let board = select::leaderboard(&args.into(), rows, target, (task, &classes), session)?;
+    let board = select::leaderboard(&args.into(), named, rows, target, (task, &classes), session)?;
     if session.json {
         return session.print_json(&board);
     }
@@ -63,9 +73,14 @@ pub struct Compared {
 pub fn run(args: Compare, session: &Session) -> Result<()> {
     args.plot.as_deref().map_or(Ok(()), |path| session.check_output(path))?;
     if args.models.is_empty() {
-        return compare_portfolio(&args, session);
+        return compare_on_folds(&args, None, session);
     }
     let estimators = estimators(&args)?;
+    if args.split.is_special() {
+        let candidate = |estimator: &Estimator| select::candidate(&args, estimator);
+        let named = estimators.iter().map(candidate).collect::<Result<Vec<_>>>()?;
+        return compare_on_folds(&args, Some(named), session);
+    }
     let regression = estimators[0].card().can(Capability::Regressor);
     let source = input::open(&args.data, &args.reading, args.target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;

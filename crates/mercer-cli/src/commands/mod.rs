@@ -23,6 +23,7 @@ mod select;
 #[cfg(feature = "serve")]
 mod serve;
 mod train;
+mod tune;
 mod unsupervised;
 
 pub use bayes::Bayes;
@@ -42,6 +43,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Predict(args) => predict::run(args, session),
         Command::Evaluate(args) => evaluate::run(args, session),
         Command::Compare(args) => compare::run(args, session),
+        Command::Tune(args) => tune::run(args, session),
         Command::Bayes(args) => bayes::run(args, session),
         Command::Decide(args) => decide::run(args, session),
         Command::Explain(args) => explain::run(args, session),

@@ -257,6 +257,8 @@ impl<'a> Writer<'a> {
             projection: args.projection,
             decision_values: false,
             interval: args.interval,
+            conformal: args.conformal,
+            sets: args.sets,
             outlier_threshold: None,
             rule: args.decision.rule(model, session)?,
         };

@@ -1,10 +1,12 @@
 //! The model selection of `mercer train` and `mercer compare`: candidates, rounds and the winner.
 
 use super::columns;
-use crate::args::{Compare, Train};
+use crate::args::{Compare, FoldOptions, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
+use mercer::calibrate::Conformal;
+use mercer::catalog::Estimator;
 use mercer::data::{Classes, ColumnProfile, Profile};
 use mercer::evaluate::{Evaluation, Metric, Predictions, RegressionEvaluation};
 use mercer::train::select::{
@@ -38,6 +40,7 @@ pub(super) struct Comparison<'a> {
     pub budget: Option<Duration>,
     pub folds: u16,
     pub seed: u64,
+    pub split: &'a FoldOptions,
     pub ignore: &'a [String],
     /// The only columns to use, if not empty.
     pub only: &'a [String],
@@ -52,6 +55,7 @@ impl<'a> From<&'a Train> for Comparison<'a> {
             budget: args.budget,
             folds: args.folds,
             seed: args.seed,
+            split: &args.split,
             ignore: &args.ignore,
             only: &args.texts,
             weights: args.weights.as_deref(),
@@ -67,6 +71,7 @@ impl<'a> From<&'a Compare> for Comparison<'a> {
             budget: args.budget,
             folds: args.folds,
             seed: args.seed,
+            split: &args.split,
             ignore: &args.ignore,
             only: &args.used,
             weights: args.weights.as_deref(),
@@ -75,8 +80,17 @@ impl<'a> From<&'a Compare> for Comparison<'a> {
     }
 }
 
+/// A named estimator of `mercer compare` as a candidate.
+pub(super) fn candidate(args: &Compare, estimator: &Estimator) -> Result<Candidate> {
+    let prefix = format!("{}.", estimator.id());
+    let own = args.settings.iter().filter_map(|(k, v)| Some((k.strip_prefix(&prefix)?, v)));
+    own.into_iter().try_fold(Candidate::new(estimator.id())?, |candidate, (name, text)| {
+        Ok(candidate.set_from_str(name, text)?)
+    })
+}
+
 /// The metric that the user names, or that of the task.
-fn metric(name: Option<&str>, task: SupervisedTask) -> Result<Metric> {
+pub(super) fn metric(name: Option<&str>, task: SupervisedTask) -> Result<Metric> {
     let classes = task == SupervisedTask::Classification;
     let Some(name) = name else {
         return Ok(if classes { Metric::Accuracy } else { Metric::RSquared });
@@ -93,9 +107,10 @@ fn metric(name: Option<&str>, task: SupervisedTask) -> Result<Metric> {
     )))
 }
 
-/// Compares the portfolio of candidates and returns the leaderboard.
+/// Compares candidates, those of the portfolio if none are given, and returns the leaderboard.
 pub(super) fn leaderboard(
     asked: &Comparison<'_>,
+    candidates: Option<Vec<Candidate>>,
     (source, profile): (&Source, &Profile),
     target: &ColumnProfile,
     (task, classes): (SupervisedTask, &Classes),
@@ -106,30 +121,42 @@ pub(super) fn leaderboard(
         SupervisedTask::Classification => Task::Classification(classes),
         SupervisedTask::Regression => Task::Regression,
     };
-    let ignore = columns::left_out(asked.ignore, asked.weights);
+    for (flag, name) in [("--group", &asked.split.group), ("--time", &asked.split.time)] {
+        require_column(flag, name.as_deref(), &target.name, profile)?;
+    }
+    let mut ignore = columns::left_out(asked.ignore, asked.weights);
+    ignore.extend(asked.split.group.clone());
     let selection = ColumnSelection { ignore: &ignore, only: asked.only };
-    let candidates = portfolio(profile, &target.name, task, selection)?;
+    // Candidates that the user names are all compared on all rows, without the budget of the portfolio.
+    let is_portfolio = candidates.is_none();
+    let candidates = match candidates {
+        Some(candidates) => candidates,
+        None => portfolio(&profile.schema(), profile.n_rows, (&target.name, task), selection)?,
+    };
     let n_folds = usize::from(asked.folds);
+    let n_folds = match profile.n_rows > MAX_ROWS_OF_MANY_FOLDS && is_portfolio {
+        true => n_folds.min(FEW_FOLDS),
+        false => n_folds,
+    };
     let options = SelectionOptions {
         metric,
-        n_folds: if profile.n_rows > MAX_ROWS_OF_MANY_FOLDS {
-            n_folds.min(FEW_FOLDS)
-        } else {
-            n_folds
-        },
-        seed: asked.seed,
-        budget: Some(asked.budget.unwrap_or(DEFAULT_BUDGET)),
+        splitting: asked.split.splitting(n_folds, asked.seed),
+        group: asked.split.group.as_deref(),
+        time: asked.split.time.as_deref(),
+        budget: asked.budget.or(is_portfolio.then_some(DEFAULT_BUDGET)),
         columns: selection,
         weights: asked.weights,
         steps: asked.steps,
     };
     let bar = session.bar("selecting");
     let monitor = session.monitor(&bar);
-    session.message(&format!(
-        "comparing {} candidates by {metric}, at most {:.0} s (--budget)",
-        candidates.len(),
-        options.budget.unwrap_or_default().as_secs_f64()
-    ));
+    let limit = options.budget.map_or_else(String::new, |budget| {
+        format!(", at most {:.0} s (--budget)", budget.as_secs_f64())
+    });
+    session.message(&match candidates.as_slice() {
+        [one] => format!("scoring {} by {metric} on {}", one.name(), options.describe_splits()),
+        all => format!("comparing {} candidates by {metric}{limit}", all.len()),
+    });
     let mut on_round = |round: &Round<'_>| bar.suspend(|| session.message(&line(round, metric)));
     let schema = profile.schema();
     let board = select_model(
@@ -174,11 +201,38 @@ pub(super) fn command(args: &Train, target: &str, best: &Candidate) -> String {
     if let Some(weights) = &args.weights {
         words.extend(["--weights".to_owned(), quoted(weights)]);
     }
+    words.extend(args.split.words().iter().map(|word| quoted(word)));
     words.join(" ")
 }
 
+/// Refuses a column that decides about folds but does not exist, has missing values or is the target.
+pub(super) fn require_column(
+    flag: &str,
+    name: Option<&str>,
+    target: &str,
+    profile: &Profile,
+) -> Result<()> {
+    let Some(name) = name else { return Ok(()) };
+    let Some(column) = profile.column(name) else {
+        let names: Vec<&str> = profile.columns.iter().map(|c| c.name.as_str()).collect();
+        let known = names.join(", ");
+        return Err(Failure::Usage(format!("{flag}: no column `{name}`; the columns are {known}")));
+    };
+    if name == target {
+        return Err(Failure::Usage(format!("{flag}: `{name}` is the target column")));
+    }
+    match column.first_missing_line {
+        Some(line) => Err(Failure::Data(format!(
+            "{flag}: column `{name}` has no value in {} rows, first in line {line}; fill in the values or remove these \
+             rows",
+            column.n_missing
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// A word as a shell reads it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=./:,+@^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -188,18 +242,19 @@ fn quoted(word: &str) -> String {
 
 /// Replaces the scores of a fit by those of the out-of-fold predictions of the comparison.
 pub(super) fn set_scores(outcome: &mut Outcome, predictions: &Predictions, classes: &Classes) {
+    outcome.trained.conformal = Conformal::of(predictions);
     match predictions {
-        Predictions::Classes { truth, predicted, log_proba, .. } => {
+        Predictions::Classes { truth, predicted, log_proba, weights, .. } => {
             let mut evaluation = Evaluation::new(classes);
             match log_proba {
-                Some(log_proba) => evaluation.push(truth, log_proba),
-                None => evaluation.push_predictions(truth, predicted, &[]),
+                Some(log_proba) => evaluation.push_weighted(truth, log_proba, weights),
+                None => evaluation.push_predictions(truth, predicted, weights),
             }
             outcome.evaluation = Some(evaluation);
         }
-        Predictions::Regression { truth, predicted } => {
+        Predictions::Regression { truth, predicted, weights } => {
             let mut evaluation = RegressionEvaluation::default();
-            evaluation.push(truth, predicted);
+            evaluation.push_weighted(truth, predicted, weights);
             outcome.regression = Some(evaluation);
         }
     }

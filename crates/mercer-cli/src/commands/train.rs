@@ -10,7 +10,7 @@ use mercer::catalog::{Capability, Estimator, Learns};
 use mercer::data::{Classes, ColumnProfile, Kind, Profile};
 use mercer::model::Monitor;
 use mercer::preprocess::{CachedCounts, Features, Recipe};
-use mercer::train::select::Leaderboard;
+use mercer::train::select::{Candidate, Leaderboard};
 use mercer::train::{
     Choice, ColumnSelection, EmOptions, Outcome, SupervisedTask, TargetError, Task, Trained,
     Training, check_regression_target, choose_estimator, classes_of_target, find_target,
@@ -43,14 +43,16 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let task = task(&args, target, like.as_ref(), session)?;
     let regression = task == SupervisedTask::Regression;
     check_options(&args, regression)?;
-    let board = if select::is_requested(&args, like.as_ref()) {
+    let candidates = candidates(&args, like.as_ref())?;
+    let board = if candidates.is_some() || select::is_requested(&args, like.as_ref()) {
         let classes = target_classes(&args, target, (task, "the portfolio"), &source, None)?;
-        let rows = (&source, &profile);
-        Some(select::leaderboard(&(&args).into(), rows, target, (task, &classes), session)?)
+        let (rows, of) = ((&source, &profile), (task, &classes));
+        Some(select::leaderboard(&(&args).into(), candidates, rows, target, of, session)?)
     } else {
         None
     };
-    let command = board.as_ref().and_then(Leaderboard::best).map(|best| {
+    let is_named = args.model.is_some();
+    let command = board.as_ref().and_then(Leaderboard::best).filter(|_| !is_named).map(|best| {
         let command = select::command(&args, &target.name, &best.candidate);
         args.prepare.splice(0..0, best.candidate.steps.iter().cloned());
         args.features.clone_from(&best.candidate.map);
@@ -79,16 +81,20 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let is_like = like.is_some();
     let on = (&source, &profile, target);
     let (features, rows) = fit_features(&args, (&estimator, &recipe), like, on, &monitor, session)?;
-    // The comparison has scored the winner on held-out rows already. Scores with sample weights are measured anew.
+    // The comparison has scored the winner on held-out rows already.
     let best = board.as_ref().and_then(Leaderboard::best);
-    let compared = best.and_then(|row| row.predictions.as_ref()).filter(|_| args.weights.is_none());
+    let compared = best.and_then(|row| row.predictions.as_ref());
     let has_statistics = estimator.card().learns == Learns::Statistics;
     let training = Training {
         estimator,
         features: features.clone(),
         task: if regression { Task::Regression } else { Task::Classification(&classes) },
         n_rows: Some(profile.n_rows),
-        n_folds: if compared.is_some() && !has_statistics { 0 } else { args.folds.into() },
+        n_folds: if compared.is_some() && (!has_statistics || args.split.is_special()) {
+            0
+        } else {
+            args.folds.into()
+        },
         seed: args.seed,
         recipe: fold_recipe(recipe, is_like),
     };
@@ -110,8 +116,36 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     }
     outcome.trained.decision = args.decision.rule(&outcome.trained, session)?;
     let figures = report_figures(&args, &outcome.trained, &source, session);
-    let selection = board.zip(command);
+    let selection = board.filter(|_| !is_named).zip(command);
     finish(&args, session, &profile, (&reason, selection), outcome, figures)
+}
+
+/// The named estimator as the only candidate, if its folds are other than plain ones.
+fn candidates(args: &Train, like: Option<&Trained>) -> Result<Option<Vec<Candidate>>> {
+    let Some(id) = args.model.as_deref().filter(|_| args.split.is_special()) else {
+        if args.split.is_special() && !select::is_requested(args, like) {
+            return Err(Failure::Usage(
+                "--group, --time, --repeats and --hold-out need a comparison or a named estimator: add --model, or \
+                 remove --like, --budget 0, --folds 0 and options that belong to one estimator"
+                    .into(),
+            ));
+        }
+        return Ok(None);
+    };
+    if args.append || !args.likelihoods.is_empty() || args.semi_supervised.options().is_some() {
+        return Err(Failure::Usage(
+            "--group, --time, --repeats and --hold-out do not work with --append, --likelihood or unlabeled rows"
+                .into(),
+        ));
+    }
+    let mut candidate = Candidate::new(id)?;
+    for (name, text) in &args.settings {
+        candidate = candidate.set_from_str(name, text)?;
+    }
+    if let Some(map) = &args.features {
+        candidate = candidate.mapped(map);
+    }
+    Ok(Some(vec![candidate]))
 }
 
 /// The task: given by the user, that of the named estimator, or inferred from the target.
@@ -248,7 +282,8 @@ fn choose(
     like: Option<&Trained>,
     board: Option<&Leaderboard>,
 ) -> Result<Choice> {
-    if let Some((board, best)) = board.and_then(|board| Some((board, board.best()?))) {
+    let chosen = board.filter(|_| args.model.is_none());
+    if let Some((board, best)) = chosen.and_then(|board| Some((board, board.best()?))) {
         let (n, metric) = (board.rows.len(), board.metric);
         let reason = format!("best of {n} candidates by cross-validated {metric}");
         return Ok(Choice { estimator: best.candidate.estimator.clone(), reason });
@@ -320,7 +355,8 @@ fn fit_features<'s>(
     let (features, rows) = match like {
         Some(like) => (like.features, CachedCounts::new(source)),
         None => {
-            let ignore = columns::left_out(&args.ignore, args.weights.as_deref());
+            let mut ignore = columns::left_out(&args.ignore, args.weights.as_deref());
+            ignore.extend(args.split.group.clone());
             let selection = ColumnSelection { ignore: &ignore, only: &args.texts };
             let card = (estimator.card(), recipe.categories);
             let target = Some(target.name.as_str());

@@ -6,6 +6,7 @@ pub mod linear_functions;
 pub mod plot;
 pub mod projection;
 pub mod terminal;
+pub mod tuning;
 
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Candidates, Certificate};

@@ -160,9 +160,9 @@ pub fn leaderboard(board: &Leaderboard) -> String {
     }
     let sample = if board.is_sample { "a random sample of " } else { "" };
     text += &format!(
-        "{} folds of {sample}{} rows, {:.1} s; p: paired t-test against the best, corrected for overlapping folds \
+        "{} of {sample}{} rows, {:.1} s; p: paired t-test against the best, corrected for overlapping folds \
          (Nadeau-Bengio) and for the number of tests (Holm)\n",
-        board.n_folds, board.n_rows, board.seconds
+        board.splitting, board.n_rows, board.seconds
     );
     if let Some(corrected) = board.corrected {
         text += &format!(

@@ -4,8 +4,10 @@
 
 mod bayes;
 mod compare;
+mod conformal;
 mod decisions;
 mod errors;
+mod folds;
 mod inspect;
 mod journey;
 mod maps;
@@ -21,6 +23,7 @@ mod shell;
 mod support_vectors;
 mod tables;
 mod text;
+mod tune;
 mod unsupervised;
 mod weights;
 

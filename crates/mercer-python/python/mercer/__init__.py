@@ -14,12 +14,15 @@ import importlib
 from types import ModuleType
 
 from ._mercer import __version__, catalog, get_threads, set_threads
+from .auto import AutoClassifier, AutoRegressor
 from .base import load
 from .kernel import kernel_check
 from .limits import memory_limit, time_limit
 from .patch import patch_sklearn, unpatch_sklearn
 
 __all__ = [
+    "AutoClassifier",
+    "AutoRegressor",
     "__version__",
     "catalog",
     "get_threads",
@@ -34,7 +37,15 @@ __all__ = [
 
 _MODULES = sorted(
     {card["python"].partition(".")[0] for card in catalog()}
-    | {"decision", "feature_extraction", "network", "plot", "probability", "semi_supervised"}
+    | {
+        "decision",
+        "feature_extraction",
+        "model_selection",
+        "network",
+        "plot",
+        "probability",
+        "semi_supervised",
+    }
 )
 
 

@@ -35,6 +35,11 @@ class KernelRidge(SupportVectors, Regressor):
         ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
         Independent term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+    widths : {"equal", "learned"}, default="equal"
+        Widths of the features in the kernel ``rbf``: the same for all (``equal``), or one per
+        feature, chosen together with the regularization strength by the gradient of the
+        leave-one-out error (``learned``; automatic relevance determination), starting from
+        ``gamma`` and ``alpha``. Features that do not help the prediction switch themselves off.
     variance : bool, default=False
         Store the Cholesky factor, which predictive variances and intervals need: one value per pair
         of rows.
@@ -68,6 +73,9 @@ class KernelRidge(SupportVectors, Regressor):
         Coefficients ``c`` of the kernel expansion.
     leave_one_out_error_ : float or None
         Mean squared leave-one-out error; ``None`` if it was not computed.
+    relevance_ : ndarray of shape (n_features,) or empty
+        Factor of each feature before the kernel, if the widths were learned; a factor near zero
+        switches the feature off.
     scale_ : float
         Scale of the kernel under which the targets are a Gaussian process: ``yᵀ(K + αI)⁻¹y / n``.
     n_iter_ : int
@@ -118,6 +126,7 @@ class KernelRidge(SupportVectors, Regressor):
         degree=3,
         gamma=None,
         coef0=1.0,
+        widths="equal",
         variance=False,
         leave_one_out_rows=1000,
         solver="auto",
@@ -132,6 +141,7 @@ class KernelRidge(SupportVectors, Regressor):
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.widths = widths
         self.variance = variance
         self.leave_one_out_rows = leave_one_out_rows
         self.solver = solver

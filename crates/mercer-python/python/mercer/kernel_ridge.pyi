@@ -11,6 +11,7 @@ class KernelRidge(SupportVectors, Regressor):
     degree: int
     gamma: float | Literal["scale", "auto"] | None
     coef0: float
+    widths: Literal["equal", "learned"]
     variance: bool
     leave_one_out_rows: int
     solver: Literal["auto", "cholesky", "cg", "approx"]
@@ -27,6 +28,7 @@ class KernelRidge(SupportVectors, Regressor):
         degree: int = 3,
         gamma: float | Literal["scale", "auto"] | None = None,
         coef0: float = 1.0,
+        widths: Literal["equal", "learned"] = "equal",
         variance: bool = False,
         leave_one_out_rows: int = 1000,
         solver: Literal["auto", "cholesky", "cg", "approx"] = "auto",

@@ -16,9 +16,12 @@ __all__ = [
     "Columns",
     "Csr",
     "Levels",
+    "cells_of",
     "encoded_table",
+    "kind_of",
     "like",
     "matrix",
+    "named_columns",
     "numeric_table",
     "text_table",
 ]
@@ -113,6 +116,25 @@ def text_table(x: Any, known: dict[str, str] | None = None) -> Columns | None:
         (name, kind, _cells(name, values, kind))
         for (name, values), kind in zip(columns, kinds, strict=True)
     ]
+
+
+def named_columns(x: Any) -> list[tuple[str, Any]] | None:
+    """The names and values of the columns of a table; ``None`` for anything else."""
+    columns = _columns_by_name(x)
+    for name, _ in columns or []:
+        if [other for other, _ in columns or []].count(name) > 1:
+            raise ValueError(f"column {name!r} appears twice")
+    return columns
+
+
+def kind_of(values: Any) -> str:
+    """The kind of a column: numeric, categorical or text."""
+    return _kind(values)
+
+
+def cells_of(name: str, values: Any, kind: str) -> Any:
+    """The values of a column as a kind."""
+    return _cells(name, values, kind)
 
 
 def _kind(values: Any) -> str:

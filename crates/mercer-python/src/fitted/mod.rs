@@ -357,6 +357,32 @@ impl Fitted {
         self.encoded(py, columns)
     }
 
+    /// The rows of a table in the form that the model predicts: a dense matrix, or the arrays of a CSR matrix.
+    fn encode_rows<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<table::Column<'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.encoded_rows(py, columns)
+    }
+
+    /// The distances from a prediction to the ends of the conformal interval with a coverage probability.
+    fn conformal_interval(&self, level: f64) -> PyResult<(f64, f64)> {
+        self.conformal()?.interval(level).map_err(raised)
+    }
+
+    /// The conformal prediction set of every row of log-probabilities: class indices by descending probability.
+    fn conformal_sets(
+        &self,
+        log_proba: PyReadonlyArray2<'_, f64>,
+        level: f64,
+    ) -> PyResult<Vec<Vec<usize>>> {
+        let conformal = self.conformal()?;
+        let rows = log_proba.as_array();
+        let set = |row: numpy::ndarray::ArrayView1<'_, f64>| conformal.set(&row.to_vec(), level);
+        rows.outer_iter().map(set).collect::<mercer::Result<_>>().map_err(raised)
+    }
+
     /// The explanation of the prediction for one row, as a dictionary.
     #[pyo3(name = "explain")]
     fn explain_row<'py>(

@@ -86,6 +86,11 @@ impl Statistics {
 
 /// The parts of the state, and the capabilities of the model.
 impl Fitted {
+    /// A trained model.
+    pub(crate) fn of_trained(trained: Trained) -> Fitted {
+        Fitted::of(State::ready(trained))
+    }
+
     pub(super) fn of(state: State) -> Fitted {
         Fitted { state, interrupt: std::sync::Mutex::default() }
     }

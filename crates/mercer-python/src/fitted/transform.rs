@@ -5,8 +5,10 @@ use crate::array::{CsrArrays, Matrix, Numpy2};
 use crate::table;
 use crate::work;
 use mercer::Error;
+use mercer::calibrate::Conformal;
 use mercer_num::Rows;
 use numpy::IntoPyArray;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 impl Fitted {
@@ -57,6 +59,42 @@ impl Fitted {
             let unable = || self.estimator().unable("compute an inverse transform");
             model.inverse(rows)?.ok_or_else(unable)
         })
+    }
+
+    pub(super) fn encoded_rows<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<table::Column<'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let table = table::read(columns)?;
+        let features = self.features();
+        let encoded = work::run(py, |_| features.encode(&table, None))?;
+        match encoded.rows() {
+            Rows::Sparse(rows) => {
+                let (mut data, mut indices, mut offsets) = (Vec::new(), Vec::new(), vec![0i64]);
+                for (columns, values) in rows.iter() {
+                    indices.extend_from_slice(columns);
+                    data.extend_from_slice(values);
+                    offsets.push(data.len() as i64);
+                }
+                let arrays =
+                    (data.into_pyarray(py), indices.into_pyarray(py), offsets.into_pyarray(py));
+                let csr: CsrArrays<'py> = (arrays.0, arrays.1, arrays.2, features.n_features());
+                Ok(csr.into_pyobject(py)?.into_any())
+            }
+            rows => {
+                let cells: Vec<f64> = (0..rows.n_rows()).flat_map(|i| rows.row(i)).collect();
+                let shape = (rows.n_rows(), rows.n_columns());
+                let matrix =
+                    mercer_num::Matrix::from_shape_vec(shape, cells).expect("one cell per column");
+                Ok(matrix.into_pyarray(py).into_any())
+            }
+        }
+    }
+
+    pub(super) fn conformal(&self) -> PyResult<&Conformal> {
+        let none = "the model has no held-out predictions; fit it with cross-validation";
+        self.trained()?.conformal.as_ref().ok_or_else(|| PyValueError::new_err(none))
     }
 
     pub(super) fn encoded<'py>(

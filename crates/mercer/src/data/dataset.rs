@@ -1,6 +1,6 @@
 //! Datasets: numeric rows with an optional target and sample weights.
 
-use crate::data::Classes;
+use crate::data::{Classes, SharedGram};
 use crate::error::{Error, Result};
 use mercer_num::Rows;
 use mercer_num::parallel::Layout;
@@ -16,6 +16,7 @@ pub struct Dataset<'a> {
     target: Target<'a>,
     weights: Option<&'a [f64]>,
     columns: &'a [ColumnDescription],
+    gram: Option<&'a SharedGram>,
 }
 
 /// The name of a column and the kind of its values.
@@ -95,6 +96,7 @@ impl<'a> Dataset<'a> {
             target: Target::Classes { codes, classes },
             weights: None,
             columns: &[],
+            gram: None,
         })
     }
 
@@ -109,7 +111,8 @@ impl<'a> Dataset<'a> {
         if let Some(row) = target.iter().position(|y| !y.is_finite()) {
             return Err(Error::NotFinite { row, column: rows.n_columns(), value: target[row] });
         }
-        Ok(Dataset { rows, target: Target::Regression(target), weights: None, columns: &[] })
+        let target = Target::Regression(target);
+        Ok(Dataset { rows, target, weights: None, columns: &[], gram: None })
     }
 
     /// Rows with several regression targets each: one row of the table per row.
@@ -139,12 +142,14 @@ impl<'a> Dataset<'a> {
             target: Target::MultiOutput { cells, width },
             weights: None,
             columns: &[],
+            gram: None,
         })
     }
 
     /// Rows without a target.
     pub fn unlabeled(rows: impl Into<Rows<'a>>) -> Dataset<'a> {
-        Dataset { rows: rows.into(), target: Target::None, weights: None, columns: &[] }
+        let rows = rows.into();
+        Dataset { rows, target: Target::None, weights: None, columns: &[], gram: None }
     }
 
     /// The same rows with sample weights.
@@ -166,6 +171,20 @@ impl<'a> Dataset<'a> {
     pub fn with_descriptions(self, columns: &'a [ColumnDescription]) -> Result<Dataset<'a>> {
         check_length("the description of the columns", columns.len(), self.rows.n_columns())?;
         Ok(Dataset { columns, ..self })
+    }
+
+    /// The same rows with their kernel values, which kernel methods then look up.
+    ///
+    /// # Errors
+    /// Unless the matrix has one index per row.
+    pub fn with_gram(self, gram: &'a SharedGram) -> Result<Dataset<'a>> {
+        check_length("the kernel matrix", gram.train.len(), self.rows.n_rows())?;
+        Ok(Dataset { gram: Some(gram), ..self })
+    }
+
+    /// The kernel values of the rows, if they are known.
+    pub fn gram(&self) -> Option<&'a SharedGram> {
+        self.gram
     }
 
     /// The descriptions of the columns; empty if there are none.
@@ -234,6 +253,8 @@ impl<'a> Dataset<'a> {
             },
             weights: self.weights.map(|w| &w[range]),
             columns: self.columns,
+            // The indices of the matrix belong to all rows.
+            gram: None,
         }
     }
 

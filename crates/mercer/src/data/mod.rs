@@ -6,6 +6,7 @@ pub(crate) mod design_matrix;
 mod labels;
 mod profile;
 mod schema;
+mod shared_gram;
 mod stream;
 mod table;
 pub(crate) mod token_counts;
@@ -16,6 +17,7 @@ pub use dataset::{ColumnDescription, Dataset, Measure, Target, check_cells, chec
 pub use labels::{Classes, Label};
 pub use profile::{ColumnProfile, Profile};
 pub use schema::{Field, Schema};
+pub use shared_gram::{GramMatrix, GramValues, SharedGram};
 pub use stream::{SelectedRows, Stream};
 pub use table::{Column, Kind, Levels, MISSING, Table, UNSEEN, Values};
 pub use token_counts::{DocumentTermMatrix, TokenCounts};

@@ -27,6 +27,8 @@ pub enum Predictions {
         log_proba: Option<Matrix>,
         /// The number of classes.
         n_classes: usize,
+        /// Sample weights; empty if all are one.
+        weights: Vec<f64>,
     },
     /// Of a regressor.
     Regression {
@@ -34,6 +36,8 @@ pub enum Predictions {
         truth: Vec<f64>,
         /// The predicted targets.
         predicted: Vec<f64>,
+        /// Sample weights; empty if all are one.
+        weights: Vec<f64>,
     },
 }
 
@@ -43,6 +47,70 @@ impl Predictions {
         match self {
             Predictions::Classes { truth, .. } => truth.len(),
             Predictions::Regression { truth, .. } => truth.len(),
+        }
+    }
+
+    /// Appends the predictions of other rows.
+    ///
+    /// # Panics
+    /// If they are of another task.
+    pub fn append(&mut self, more: Predictions) {
+        match (self, more) {
+            (
+                Predictions::Classes { truth, predicted, log_proba, weights, .. },
+                Predictions::Classes {
+                    truth: more_truth,
+                    predicted: more_predicted,
+                    log_proba: more_proba,
+                    weights: more_weights,
+                    ..
+                },
+            ) => {
+                truth.extend(more_truth);
+                predicted.extend(more_predicted);
+                weights.extend(more_weights);
+                *log_proba = log_proba
+                    .take()
+                    .zip(more_proba)
+                    .map(|(first, second)| ndarray::concatenate![ndarray::Axis(0), first, second]);
+            }
+            (
+                Predictions::Regression { truth, predicted, weights },
+                Predictions::Regression {
+                    truth: more_truth,
+                    predicted: more_predicted,
+                    weights: more_weights,
+                },
+            ) => {
+                truth.extend(more_truth);
+                predicted.extend(more_predicted);
+                weights.extend(more_weights);
+            }
+            _ => panic!("predictions of one task"),
+        }
+    }
+
+    /// The predictions of the first rows.
+    #[must_use]
+    pub fn first(&self, n: usize) -> Predictions {
+        let some = |weights: &[f64]| weights.iter().take(n).copied().collect();
+        match self {
+            Predictions::Classes { truth, predicted, log_proba, n_classes, weights } => {
+                Predictions::Classes {
+                    truth: truth[..n].to_vec(),
+                    predicted: predicted[..n].to_vec(),
+                    log_proba: log_proba
+                        .as_ref()
+                        .map(|p| p.slice_axis(ndarray::Axis(0), (..n).into()).to_owned()),
+                    n_classes: *n_classes,
+                    weights: some(weights),
+                }
+            }
+            Predictions::Regression { truth, predicted, weights } => Predictions::Regression {
+                truth: truth[..n].to_vec(),
+                predicted: predicted[..n].to_vec(),
+                weights: some(weights),
+            },
         }
     }
 }
@@ -143,8 +211,8 @@ impl Metric {
             return None;
         }
         match predictions {
-            Predictions::Classes { truth, predicted, log_proba, n_classes } => {
-                let rows = ClassRows { truth, predicted, n_classes: *n_classes, rows };
+            Predictions::Classes { truth, predicted, log_proba, n_classes, weights } => {
+                let rows = ClassRows { truth, predicted, n_classes: *n_classes, weights, rows };
                 match self {
                     Metric::Accuracy => {
                         Some(rows.mean(|i| f64::from(u8::from(truth[i] == predicted[i]))))
@@ -156,8 +224,8 @@ impl Metric {
                     _ => rows.probabilistic(self, log_proba.as_ref()?),
                 }
             }
-            Predictions::Regression { truth, predicted } => {
-                regression(self, truth, predicted, rows)
+            Predictions::Regression { truth, predicted, weights } => {
+                regression(self, truth, predicted, weights, rows)
             }
         }
     }
@@ -174,18 +242,23 @@ struct ClassRows<'a> {
     truth: &'a [u32],
     predicted: &'a [u32],
     n_classes: usize,
+    weights: &'a [f64],
     rows: &'a [usize],
 }
 
 impl ClassRows<'_> {
     fn mean(&self, value: impl Fn(usize) -> f64) -> f64 {
-        self.rows.iter().map(|i| value(*i)).sum::<f64>() / self.rows.len() as f64
+        weighted_mean(self.rows, self.weights, value)
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.get(i).copied().unwrap_or(1.0)
     }
 
     fn confusion(&self) -> Matrix {
         let mut counts = Matrix::zeros((self.n_classes, self.n_classes));
         for i in self.rows {
-            counts[[self.truth[*i] as usize, self.predicted[*i] as usize]] += 1.0;
+            counts[[self.truth[*i] as usize, self.predicted[*i] as usize]] += self.weight(*i);
         }
         counts
     }
@@ -257,17 +330,19 @@ impl ClassRows<'_> {
     }
 
     fn calibration_error(&self, log_proba: &Matrix) -> f64 {
-        let mut bins = [(0.0, 0.0); CALIBRATION_BINS];
+        let (mut bins, mut total) = ([(0.0, 0.0); CALIBRATION_BINS], 0.0);
         for i in self.rows {
             let row = log_proba.row(*i).to_vec();
             let best = argmax(&row);
             let confidence = row[best].exp();
             let k = ((confidence * CALIBRATION_BINS as f64) as usize).min(CALIBRATION_BINS - 1);
-            bins[k].0 += confidence;
-            bins[k].1 += f64::from(u8::from(self.truth[*i] as usize == best));
+            let weight = self.weight(*i);
+            total += weight;
+            bins[k].0 += weight * confidence;
+            bins[k].1 += weight * f64::from(u8::from(self.truth[*i] as usize == best));
         }
-        bins.iter().map(|(confidence, hits)| (confidence - hits).abs()).sum::<f64>()
-            / self.rows.len() as f64
+        let off = |(confidence, hits): &(f64, f64)| (confidence - hits).abs();
+        bins.iter().map(off).sum::<f64>() / total.max(f64::MIN_POSITIVE)
     }
 
     /// The value for the second of two classes, or the mean over the classes for which it is defined.
@@ -279,10 +354,14 @@ impl ClassRows<'_> {
         (!values.is_empty()).then(|| mean_of(values.into_iter()))
     }
 
-    /// Whether each row is of the class, from the most to the least probable; with the log-probability.
-    fn ranked(&self, class: usize, log_proba: &Matrix) -> Vec<(f64, bool)> {
-        let score = |i: &usize| (log_proba[[*i, class]], self.truth[*i] as usize == class);
-        let mut ranked: Vec<(f64, bool)> = self.rows.iter().map(score).collect();
+    /// The log-probability of the class, the weight and the weight among rows of the class, from the most to the least
+    /// probable row.
+    fn ranked(&self, class: usize, log_proba: &Matrix) -> Vec<(f64, f64, f64)> {
+        let score = |i: &usize| {
+            let (weight, own) = (self.weight(*i), self.truth[*i] as usize == class);
+            (log_proba[[*i, class]], weight, if own { weight } else { 0.0 })
+        };
+        let mut ranked: Vec<(f64, f64, f64)> = self.rows.iter().map(score).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         ranked
     }
@@ -290,34 +369,40 @@ impl ClassRows<'_> {
     /// The probability that a row of the class ranks above another one, ties counted half (Mann-Whitney).
     fn roc_auc(&self, class: usize, log_proba: &Matrix) -> Option<f64> {
         let ranked = self.ranked(class, log_proba);
-        let (mut above, mut pairs_won) = (0.0, 0.0);
+        let (mut above, mut below, mut pairs_won) = (0.0, 0.0, 0.0);
         for ties in ranked.chunk_by(|a, b| a.0 == b.0) {
-            let positives = ties.iter().filter(|(_, own)| *own).count() as f64;
-            let negatives = ties.len() as f64 - positives;
+            let positives: f64 = ties.iter().map(|(_, _, own)| own).sum();
+            let negatives = ties.iter().map(|(_, weight, _)| weight).sum::<f64>() - positives;
             pairs_won += negatives * (above + positives / 2.0);
             above += positives;
+            below += negatives;
         }
-        let negatives = ranked.len() as f64 - above;
-        (above > 0.0 && negatives > 0.0).then(|| pairs_won / (above * negatives))
+        (above > 0.0 && below > 0.0).then(|| pairs_won / (above * below))
     }
 
     /// `Σ (recall step) × precision` over the distinct thresholds.
     fn average_precision(&self, class: usize, log_proba: &Matrix) -> Option<f64> {
         let ranked = self.ranked(class, log_proba);
-        let total = ranked.iter().filter(|(_, own)| *own).count() as f64;
+        let total: f64 = ranked.iter().map(|(_, _, own)| own).sum();
         let (mut n, mut hits, mut area) = (0.0, 0.0, 0.0);
         for ties in ranked.chunk_by(|a, b| a.0 == b.0) {
-            let positives = ties.iter().filter(|(_, own)| *own).count() as f64;
-            n += ties.len() as f64;
+            let positives: f64 = ties.iter().map(|(_, _, own)| own).sum();
+            n += ties.iter().map(|(_, weight, _)| weight).sum::<f64>();
             hits += positives;
-            area += positives / total * hits / n;
+            area += if n > 0.0 { positives / total * hits / n } else { 0.0 };
         }
         (total > 0.0).then_some(area)
     }
 }
 
-fn regression(metric: Metric, truth: &[f64], predicted: &[f64], rows: &[usize]) -> Option<f64> {
-    let mean = |value: &dyn Fn(usize) -> f64| mean_of(rows.iter().map(|i| value(*i)));
+fn regression(
+    metric: Metric,
+    truth: &[f64],
+    predicted: &[f64],
+    weights: &[f64],
+    rows: &[usize],
+) -> Option<f64> {
+    let mean = |value: &dyn Fn(usize) -> f64| weighted_mean(rows, weights, value);
     let squared = || mean(&|i| (predicted[i] - truth[i]).powi(2));
     match metric {
         Metric::Rmse => Some(squared().sqrt()),
@@ -332,6 +417,17 @@ fn regression(metric: Metric, truth: &[f64], predicted: &[f64], rows: &[usize]) 
         }
         _ => None,
     }
+}
+
+/// The mean of a value over some rows, by their sample weights; without weights all are one.
+fn weighted_mean(rows: &[usize], weights: &[f64], value: impl Fn(usize) -> f64) -> f64 {
+    let (mut sum, mut total) = (0.0, 0.0f64);
+    for i in rows {
+        let weight = weights.get(*i).copied().unwrap_or(1.0);
+        sum += weight * value(*i);
+        total += weight;
+    }
+    sum / total.max(f64::MIN_POSITIVE)
 }
 
 fn mean_of(values: impl Iterator<Item = f64>) -> f64 {
@@ -355,6 +451,7 @@ mod tests {
             predicted: vec![0, 0, 0, 1],
             log_proba: Some(proba.mapv(f64::ln)),
             n_classes: 2,
+            weights: Vec::new(),
         }
     }
 
@@ -380,6 +477,7 @@ mod tests {
             predicted: vec![0, 0],
             log_proba: Some(proba.mapv(f64::ln)),
             n_classes: 2,
+            weights: Vec::new(),
         };
 
         assert_eq!(Metric::RocAuc.score(&tied, &[0, 1]), Some(0.5));
@@ -388,14 +486,51 @@ mod tests {
 
     #[test]
     fn regression_metrics_match_a_hand_calculation() {
-        let predictions =
-            Predictions::Regression { truth: vec![1.0, 2.0, 3.0], predicted: vec![1.0, 2.0, 5.0] };
+        let predictions = Predictions::Regression {
+            truth: vec![1.0, 2.0, 3.0],
+            predicted: vec![1.0, 2.0, 5.0],
+            weights: Vec::new(),
+        };
         let score = |metric: Metric| metric.score(&predictions, &[0, 1, 2]).unwrap();
 
         assert_eq!(score(Metric::RSquared), -1.0);
         assert!((score(Metric::Rmse) - (4.0f64 / 3.0).sqrt()).abs() < 1e-15);
         assert!((score(Metric::Mae) - 2.0 / 3.0).abs() < 1e-15);
         assert_eq!(Metric::Accuracy.score(&predictions, &[0]), None);
+    }
+
+    #[test]
+    fn a_row_of_weight_two_counts_as_two_rows() {
+        let proba: Matrix = array![[0.9, 0.1], [0.6, 0.4], [0.65, 0.35], [0.2, 0.8], [0.3, 0.7]];
+        let of = |rows: &[usize], weights: Vec<f64>| Predictions::Classes {
+            truth: rows.iter().map(|i| [0, 0, 1, 1, 0][*i]).collect(),
+            predicted: rows.iter().map(|i| [0, 0, 0, 1, 1][*i]).collect(),
+            log_proba: Some(proba.select(ndarray::Axis(0), rows).mapv(f64::ln)),
+            n_classes: 2,
+            weights,
+        };
+        let weighted = of(&[0, 1, 2, 3, 4], vec![1.0, 2.0, 2.0, 1.0, 0.0]);
+        let repeated = of(&[0, 1, 1, 2, 2, 3], Vec::new());
+
+        let (few, many): (Vec<usize>, Vec<usize>) = ((0..5).collect(), (0..6).collect());
+        let classes = Metric::ALL.iter().filter(|metric| metric.is_for_classes());
+        assert_eq!(classes.clone().count(), 11);
+        for metric in classes {
+            let (a, b) = (metric.score(&weighted, &few), metric.score(&repeated, &many));
+            assert!((a.unwrap() - b.unwrap()).abs() < 1e-12, "{metric}: {a:?} and {b:?}");
+        }
+        let line = |rows: &[usize], weights: Vec<f64>| Predictions::Regression {
+            truth: rows.iter().map(|i| [1.0, 2.0, 4.0][*i]).collect(),
+            predicted: rows.iter().map(|i| [1.5, 2.0, 3.0][*i]).collect(),
+            weights,
+        };
+        let (weighted, repeated) =
+            (line(&[0, 1, 2], vec![1.0, 3.0, 1.0]), line(&[0, 1, 1, 1, 2], Vec::new()));
+        for metric in Metric::ALL.iter().filter(|metric| !metric.is_for_classes()) {
+            let a = metric.score(&weighted, &[0, 1, 2]).unwrap();
+            let b = metric.score(&repeated, &[0, 1, 2, 3, 4]).unwrap();
+            assert!((a - b).abs() < 1e-12, "{metric}: {a} and {b}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod information;
 mod metric;
 mod regression;
 mod regression_summary;
+mod splits;
 
 pub use classification::{CalibrationBin, ClassReport, ClassificationReport, Evaluation, Interval};
 pub use folds::{Folds, stratified_folds};
@@ -13,3 +14,4 @@ pub use information::Information;
 pub use metric::{Metric, Predictions};
 pub use regression::{RegressionEvaluation, RegressionReport};
 pub use regression_summary::{Estimate, Summary};
+pub use splits::{Split, Splitting};

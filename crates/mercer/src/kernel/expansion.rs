@@ -2,7 +2,7 @@
 
 use super::{Function, Kernel, KernelRows, Storage};
 use crate::choice;
-use crate::data::check_storage;
+use crate::data::{SharedGram, check_storage};
 use crate::error::{Error, Result};
 use crate::model::{Cached, check_predictions};
 use mercer_num::parallel::prelude::*;
@@ -108,8 +108,10 @@ impl KernelExpansion {
     pub(crate) fn rescale_outputs(&mut self, shift: f64, scale: f64) {
         self.coefficients.iter_mut().for_each(|beta| *beta *= scale);
         self.intercepts.iter_mut().for_each(|b| *b = *b * scale + shift);
-        // What was prepared for predictions may contain the coefficients.
-        self.ready = Cached::default();
+        // The weights of a linear kernel contain the coefficients.
+        if matches!(self.ready.known(), Some(Ready::Weights(_))) {
+            self.ready = Cached::default();
+        }
     }
 
     /// The expansion of some of the rows learned from.
@@ -147,6 +149,18 @@ impl KernelExpansion {
             intercepts,
             ready: Cached::default(),
         }
+    }
+
+    /// The expansion that looks up the kernel values of the rows it predicts.
+    pub(super) fn with_gram(mut self, gram: &SharedGram) -> KernelExpansion {
+        let vectors: Vec<u32> = self.support.iter().map(|i| gram.train[*i as usize]).collect();
+        let (function, gram) = (self.function.clone(), gram.clone());
+        let ready = match self.precision {
+            Precision::Single => Ready::Single(KernelRows::shared(function, gram, vectors)),
+            Precision::Double => Ready::Double(KernelRows::shared(function, gram, vectors)),
+        };
+        self.ready = Cached::filled(ready);
+        self
     }
 
     /// How many support vectors there are.

@@ -37,7 +37,7 @@ pub use nystroem::{Basis, Nystroem, NystroemModel};
 pub(crate) use params::{KernelParams, SvmKernelOptions};
 pub use polynomial_features::{Degrees, Order, PolynomialFeatures, PolynomialFeaturesModel};
 pub use polynomial_sketch::{PolynomialCountSketch, PolynomialCountSketchModel};
-pub(crate) use problem::KernelProblem;
+pub(crate) use problem::{KernelProblem, gram_matrix};
 pub(crate) use rows::column_means;
 pub use rows::{KernelRows, Storage, center_of};
 pub use structured_orthogonal::HadamardRotation;

@@ -4,7 +4,7 @@ use super::{
     Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of,
     check_square, column_means,
 };
-use crate::data::{Dataset, check_storage};
+use crate::data::{Dataset, GramMatrix, GramValues, SharedGram, check_storage};
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use mercer_num::{Float, Matrix, Rows};
@@ -20,6 +20,8 @@ pub(crate) struct KernelProblem<'a> {
     pub indices: Vec<u32>,
     /// Their weights.
     pub weights: Vec<f64>,
+    /// The kernel values of all rows, if other fits have computed them.
+    pub gram: Option<SharedGram>,
 }
 
 impl<'a> KernelProblem<'a> {
@@ -58,7 +60,8 @@ impl<'a> KernelProblem<'a> {
         let weights = indices.iter().map(|i| weight(*i as usize)).collect();
         let storage = Storage::of(&function, &rows);
         let center = center_of(&function, storage, &rows);
-        Ok(KernelProblem { rows, function, storage, center, indices, weights })
+        let gram = data.gram().filter(|gram| gram.matrix.is_of(&gram_key(&function))).cloned();
+        Ok(KernelProblem { rows, function, storage, center, indices, weights, gram })
     }
 
     /// Sorts the rows by a group; the sort is stable.
@@ -77,6 +80,10 @@ impl<'a> KernelProblem<'a> {
     /// The rows in the precision `T`, centered.
     pub fn kernel_rows_in<T: Float>(&self) -> KernelRows<T> {
         let KernelProblem { rows, function, storage, center, indices, .. } = self;
+        if let Some(gram) = &self.gram {
+            let indices = indices.iter().map(|i| gram.train[*i as usize]).collect();
+            return KernelRows::shared(function.clone(), gram.clone(), indices);
+        }
         KernelRows::new(function.clone(), *storage, rows, indices, center, indices)
     }
 
@@ -94,6 +101,7 @@ impl<'a> KernelProblem<'a> {
             center,
             indices,
             weights: positions.iter().map(|k| self.weights[*k as usize]).collect(),
+            gram: self.gram.clone(),
         }
     }
 
@@ -136,7 +144,7 @@ impl<'a> KernelProblem<'a> {
         coefficients: Matrix,
         intercepts: Vec<f64>,
     ) -> KernelExpansion {
-        KernelExpansion::of_rows(
+        let expansion = KernelExpansion::of_rows(
             self.function.clone(),
             precision,
             &self.rows,
@@ -144,6 +152,47 @@ impl<'a> KernelProblem<'a> {
             self.center.clone(),
             coefficients,
             intercepts,
-        )
+        );
+        match &self.gram {
+            Some(gram) => expansion.with_gram(gram),
+            None => expansion,
+        }
     }
+}
+
+/// The name of a kernel function by which a fit recognizes a shared kernel matrix.
+fn gram_key(function: &Function) -> String {
+    format!("{function:?}")
+}
+
+/// The kernel values of all pairs of rows; `None` for a kernel whose fits do not look values up: those of a linear
+/// kernel center the rows of each fit, and those of given kernel values have them already.
+pub(crate) fn gram_matrix(
+    function: &Function,
+    rows: &Rows<'_>,
+    precision: Precision,
+) -> Option<GramMatrix> {
+    if matches!(function.kernel, Kernel::Linear | Kernel::Precomputed | Kernel::Custom(_)) {
+        return None;
+    }
+    let storage = Storage::of(function, rows);
+    let center = center_of(function, storage, rows);
+    let values = match precision {
+        Precision::Single => GramValues::Single(whole_gram(function, storage, rows, &center)),
+        Precision::Double => GramValues::Double(whole_gram(function, storage, rows, &center)),
+    };
+    Some(GramMatrix::new(gram_key(function), rows.n_rows(), values))
+}
+
+fn whole_gram<T: Float>(
+    function: &Function,
+    storage: Storage,
+    rows: &Rows<'_>,
+    center: &[f64],
+) -> Vec<T> {
+    let prepared = KernelRows::<T>::all(function.clone(), storage, rows, center, &[]);
+    let mut values = prepared.whole_gram();
+    let diagonal = values.iter_mut().step_by(rows.n_rows() + 1);
+    diagonal.zip(prepared.diagonal()).for_each(|(value, own)| *value = own);
+    values
 }

@@ -9,6 +9,7 @@ mod lloyd;
 mod pca;
 mod perceptron;
 mod pre_image;
+mod relevance;
 mod ridge;
 mod ridge_cholesky;
 mod ridge_conjugate_gradient;
@@ -17,7 +18,7 @@ mod ridge_landmarks;
 pub use k_means::{KernelKMeans, KernelKMeansModel};
 pub use pca::{KernelPca, KernelPcaModel};
 pub use perceptron::{KernelPerceptron, KernelPerceptronModel};
-pub use ridge::{KernelRidge, KernelRidgeModel, RidgeSolver};
+pub use ridge::{FeatureWidths, KernelRidge, KernelRidgeModel, RidgeSolver};
 
 use crate::data::Dataset;
 use crate::error::{Error, Result};

@@ -5,17 +5,19 @@
 //! the row itself misses by `cᵢ / (G⁻¹)ᵢᵢ`, `G = K + α W⁻¹`, so every row is left out at the price of one
 //! inverse; of a row of weight two, one of two is left out.
 
+use super::relevance::{self, learn_relevance};
 use super::ridge_cholesky::solve_by_cholesky;
 use super::ridge_conjugate_gradient::{n_pivots, solve_by_conjugate_gradient};
 use super::ridge_landmarks::{landmark_bytes, solve_by_landmarks};
 use super::{KernelProblem, fit_first_rows};
 use crate::explain::SupportExplanation;
 use crate::kernel::KernelParams;
-use crate::kernel::{Kernel, KernelExpansion, KernelRows, Precision, Segment};
+use crate::kernel::{Function, Kernel, KernelExpansion, KernelRows, Precision, Segment};
 use crate::model::{Cached, Plan, Stop};
 use crate::prelude::*;
 use mercer_num::linalg::solve_lower;
 use mercer_num::parallel::prelude::*;
+use mercer_num::random::Random;
 use mercer_num::special::{Tails, normal_quantile};
 use std::time::Instant;
 
@@ -43,12 +45,27 @@ choice! {
     }
 }
 
+choice! {
+    /// Whether all features have the same width in the kernel.
+    pub enum FeatureWidths {
+        /// The same width `gamma`.
+        Equal = "equal",
+        /// One width per feature, learned by automatic relevance determination.
+        Learned = "learned",
+    }
+}
+
 params! {
     /// Kernel ridge regression: least squares in the space of a kernel, with an L2 penalty.
     pub struct KernelRidge {
         /// Regularization strength: the factor of the squared norm of the function. Larger values make it smoother.
         alpha: f64 = 1.0, AtLeast(0.0);
         ..KernelParams(kernel = Kernel::Linear);
+        /// Widths of the features in the kernel `rbf`: the same for all (`equal`), or one per feature, chosen together with
+        /// the regularization strength by the gradient of the leave-one-out error (`learned`; automatic relevance
+        /// determination), starting from `gamma` and `alpha`. Features that do not help the prediction switch
+        /// themselves off.
+        widths: FeatureWidths = FeatureWidths::Equal, OneOf(FeatureWidths::VALUES);
         /// Store the Cholesky factor, which predictive variances and intervals need: one value per pair of rows.
         variance: bool = false, Any;
         /// Maximum number of rows for which the leave-one-out error is computed. It takes as long as the
@@ -81,6 +98,11 @@ params! {
             "Mean squared leave-one-out error; `None` if it was not computed.",
         ),
         own(
+            "relevance_",
+            "ndarray of shape (n_features,) or empty",
+            "Factor of each feature before the kernel, if the widths were learned; a factor near zero switches the feature off.",
+        ),
+        own(
             "scale_",
             "float",
             "Scale of the kernel under which the targets are a Gaussian process: `yᵀ(K + αI)⁻¹y / n`.",
@@ -111,6 +133,9 @@ pub struct KernelRidgeModel {
     /// Rounds that solving took; one for a factor.
     #[serde(default)]
     pub n_iter: u64,
+    /// The factor of each feature before the kernel; empty if all are one.
+    #[serde(default)]
+    pub relevance: Vec<f64>,
     /// `L` with `L Lᵀ = G`; nothing where variances were not asked for.
     pub factor: Matrix,
     #[serde(skip)]
@@ -123,6 +148,9 @@ impl Fit for KernelRidge {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<KernelRidgeModel>> {
         let start = Instant::now();
         self.check()?;
+        if self.widths == FeatureWidths::Learned {
+            return self.fit_learned_widths(data, monitor);
+        }
         let (targets, n_targets) = data.regression_targets()?;
         let column = |k: usize| targets.iter().skip(k).step_by(n_targets).copied().collect();
         let targets: Vec<Vec<f64>> = (0..n_targets).map(column).collect();
@@ -176,6 +204,7 @@ impl Fit for KernelRidge {
             scale: answer.scale.max(0.0),
             leave_one_out_error: answer.leave_one_out_error,
             n_iter: answer.rounds,
+            relevance: Vec::new(),
             factor: answer.factor,
             ready: Cached::default(),
         };
@@ -192,6 +221,75 @@ impl Fit for KernelRidge {
 }
 
 impl KernelRidge {
+    /// Whether the kernel is as given, not learned from the rows.
+    pub(crate) fn is_given(&self) -> bool {
+        self.widths == FeatureWidths::Equal
+    }
+
+    /// Learns the widths of the features from at most [`relevance::MAX_ROWS`] rows, and fits all rows with them.
+    fn fit_learned_widths(
+        &self,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<KernelRidgeModel>> {
+        let start = Instant::now();
+        let refuse = |name: &str, found: &str, expected: &str| {
+            let (name, found) = (name.into(), found.into());
+            Err(Error::Parameter { name, found, expected: expected.into() })
+        };
+        if self.kernel != Kernel::Rbf {
+            return refuse("widths", "learned with another kernel", "the kernel `rbf`");
+        }
+        let (targets, n_targets) = data.regression_targets()?;
+        if n_targets > 1 {
+            return refuse("widths", "learned with several targets", "one target");
+        }
+        let function = self.kernel.with(self.gamma, self.coef0, self.degree, data);
+        Function { kernel: Kernel::Rbf, ..function.clone() }.check_rows(data.rows())?;
+        let x = dense(data.rows());
+        let used: Vec<usize> = sampled(data, relevance::MAX_ROWS);
+        let some = x.select(ndarray::Axis(0), &used);
+        let some_targets: Vec<f64> = used.iter().map(|i| targets[*i]).collect();
+        let at = (function.gamma.max(f64::MIN_POSITIVE), self.alpha);
+        let Some(learned) = learn_relevance(&some, &some_targets, at, monitor) else {
+            if monitor.stop().is_some() {
+                return Err(Error::Stopped);
+            }
+            return refuse(
+                "widths",
+                "learned on rows without a positive definite kernel matrix",
+                "a larger `alpha`",
+            );
+        };
+        let factors: Vec<f64> = learned.widths.iter().map(|w| (w / at.0).sqrt()).collect();
+        let scaled = x * &ndarray::ArrayView1::from(&factors);
+        let mut same = Dataset::regression(&scaled, targets)?;
+        if !data.weights().is_empty() {
+            same = same.weighted(data.weights())?;
+        }
+        let plain = KernelRidge {
+            widths: FeatureWidths::Equal,
+            alpha: learned.alpha,
+            gamma: Some(at.0.into()),
+            ..self.clone()
+        };
+        let mut fitted = plain.fit(&same, monitor)?;
+        fitted.model.relevance = factors;
+        fitted.certificate = fitted
+            .certificate
+            .note(format!(
+                "widths of the features and alpha = {} learned from {} rows in {} iterations; mean squared \
+                 leave-one-out error {}",
+                crate::explain::short(learned.alpha),
+                used.len(),
+                learned.iterations,
+                crate::explain::short(learned.error)
+            ))
+            .stopped_by(learned.stopped)
+            .since(start);
+        Ok(fitted)
+    }
+
     /// Whether a factor of so many rows is kept in single precision.
     pub(super) fn in_single(&self, n: usize) -> bool {
         !self.variance && n > MAX_DOUBLE_ROWS.max(self.leave_one_out_rows)
@@ -317,12 +415,28 @@ impl Answer {
 }
 
 impl KernelRidgeModel {
+    /// The rows with every feature multiplied by its relevance; `None` if all relevances are one.
+    fn scaled(&self, x: &Rows<'_>) -> Result<Option<Matrix>> {
+        if self.relevance.is_empty() {
+            return Ok(None);
+        }
+        self.expansion.check_rows(x)?;
+        Ok(Some(dense(x) * &ndarray::ArrayView1::from(&self.relevance)))
+    }
+
     /// The variance of the function at every row, in units of the targets, where they are a Gaussian
     /// process with this kernel and noise; `None` where the model did not keep what that needs.
     ///
     /// # Errors
     /// If the width differs or a cell is not finite.
     pub fn variances(&self, x: &Rows<'_>) -> Result<Option<Vec<f64>>> {
+        match self.scaled(x)? {
+            Some(scaled) => self.kernel_variances(&Rows::from(&scaled)),
+            None => self.kernel_variances(x),
+        }
+    }
+
+    fn kernel_variances(&self, x: &Rows<'_>) -> Result<Option<Vec<f64>>> {
         self.expansion.check_rows(x)?;
         let n = self.expansion.n_vectors();
         // Of given kernel values, that of a new row with itself is not among them.
@@ -347,6 +461,24 @@ impl KernelRidgeModel {
         });
         Ok(Some(out))
     }
+}
+
+/// All cells of some rows.
+fn dense(rows: &Rows<'_>) -> Matrix {
+    let cells: Vec<f64> = (0..rows.n_rows()).flat_map(|i| rows.row(i)).collect();
+    Matrix::from_shape_vec((rows.n_rows(), rows.n_columns()), cells).expect("one cell per column")
+}
+
+/// At most so many of the rows of positive weight, at random.
+fn sampled(data: &Dataset<'_>, n: usize) -> Vec<usize> {
+    let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+    let mut rows: Vec<usize> = (0..data.n_rows()).filter(|i| weight(*i) > 0.0).collect();
+    if rows.len() > n {
+        Random::new(0).shuffle(&mut rows);
+        rows.truncate(n);
+        rows.sort_unstable();
+    }
+    rows
 }
 
 /// The kernel of all rows learned from with some others, a row each.
@@ -375,7 +507,11 @@ impl Regressor for KernelRidgeModel {
     }
 
     fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.expansion.decisions(x, &[Segment::all(&self.expansion)])
+        let all = [Segment::all(&self.expansion)];
+        match self.scaled(x)? {
+            Some(scaled) => self.expansion.decisions(&Rows::from(&scaled), &all),
+            None => self.expansion.decisions(x, &all),
+        }
     }
 
     fn intervals(&self, x: &Rows<'_>, level: f64) -> Result<Option<Vec<(f64, f64)>>> {
@@ -399,7 +535,9 @@ impl SupportVectors for KernelRidgeModel {
             let what = "explain several numbers at once".to_owned();
             return Err(Error::Unable { estimator: "kernel-ridge".to_owned(), what });
         }
-        self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
+        let factors = self.relevance.iter().copied().chain(std::iter::repeat(1.0));
+        let row: Vec<f64> = row.iter().zip(factors).map(|(x, factor)| x * factor).collect();
+        self.expansion.explain(&row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }
 
@@ -414,7 +552,9 @@ impl Check for KernelRidgeModel {
             && factor
             && self.factor.iter().all(|v| v.is_finite())
             && [self.alpha, self.scale].iter().all(|v| *v >= 0.0 && v.is_finite())
-            && self.leave_one_out_error.is_none_or(f64::is_finite);
+            && self.leave_one_out_error.is_none_or(f64::is_finite)
+            && (self.relevance.is_empty() || self.relevance.len() == self.expansion.n_columns)
+            && self.relevance.iter().all(|factor| factor.is_finite() && *factor >= 0.0);
         if fits { Ok(()) } else { Err(Error::File("a regression that no rows could have".into())) }
     }
 }
@@ -435,6 +575,37 @@ mod tests {
 
     fn fit(params: &KernelRidge, x: &Matrix, y: &[f64]) -> Fitted<KernelRidgeModel> {
         params.fit(&Dataset::regression(x, y).unwrap(), &Monitor::quiet()).unwrap()
+    }
+
+    #[test]
+    fn learned_widths_find_two_relevant_columns_of_many() {
+        let (x, y) = rows(300, 20, 5);
+        let (train, test) = (
+            x.slice_axis(ndarray::Axis(0), (..200).into()).to_owned(),
+            x.slice_axis(ndarray::Axis(0), (200..).into()).to_owned(),
+        );
+        let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.05.into())).alpha(0.1);
+        let r2 = |model: &KernelRidgeModel| {
+            let predicted = model.predict(&Rows::from(&test)).unwrap();
+            let mean = y[200..].iter().sum::<f64>() / 100.0;
+            let spread: f64 = y[200..].iter().map(|y| (y - mean).powi(2)).sum();
+            let squares: f64 = y[200..].iter().zip(&predicted).map(|(y, f)| (y - f).powi(2)).sum();
+            1.0 - squares / spread
+        };
+
+        let equal = fit(&params, &train, &y[..200]);
+        let learned = fit(&params.clone().widths(FeatureWidths::Learned), &train, &y[..200]);
+
+        // Only the first column has a part in the target.
+        assert!(r2(&learned.model) > 0.9, "{}", r2(&learned.model));
+        assert!(r2(&learned.model) > r2(&equal.model) + 0.1, "{}", r2(&equal.model));
+        let others = learned.relevance[1..].iter().copied().fold(0.0, f64::max);
+        assert!(learned.relevance[0] > 4.0 * others, "{:?}", learned.relevance);
+        assert!(learned.model.check().is_ok());
+        let wrong = KernelRidge::new().widths(FeatureWidths::Learned);
+        let data = Dataset::regression(&train, &y[..200]).unwrap();
+        let error = wrong.fit(&data, &Monitor::quiet()).unwrap_err().to_string();
+        assert!(error.contains("rbf"), "{error}");
     }
 
     #[test]

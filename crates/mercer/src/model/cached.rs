@@ -8,6 +8,16 @@ use std::sync::OnceLock;
 pub struct Cached<T>(OnceLock<T>);
 
 impl<T> Cached<T> {
+    /// A value that is known already.
+    pub fn filled(value: T) -> Cached<T> {
+        Cached(OnceLock::from(value))
+    }
+
+    /// The value, if it was computed.
+    pub fn known(&self) -> Option<&T> {
+        self.0.get()
+    }
+
     /// The value, computed on the first call.
     ///
     /// No lock is held while `compute` runs: work that waits for other threads may be given, on this very

@@ -79,6 +79,9 @@ impl PredictionWriter {
         if options.outlier_threshold.is_some() {
             columns.push("outlier".into());
         }
+        if options.sets.is_some() {
+            columns.push("set".into());
+        }
         if options.interval.is_some() {
             columns.extend(["low".to_owned(), "high".to_owned()]);
         }
@@ -182,11 +185,20 @@ impl PredictionWriter {
         if let Some(outliers) = &p.outliers {
             text.push_str(if outliers[i] { ",true" } else { ",false" });
         }
+        if let Some(sets) = &p.sets {
+            let names: Vec<&str> = self.class_names(&sets[i]).collect();
+            text.push(',');
+            text.push_str(&csv_field(&names.join("|")));
+        }
         if let Some(intervals) = &p.intervals {
             push_cell(text, intervals[i].0);
             push_cell(text, intervals[i].1);
         }
         text.push('\n');
+    }
+
+    fn class_names(&self, codes: &[usize]) -> impl Iterator<Item = &str> {
+        codes.iter().filter_map(|code| self.classes.get(*code).map(String::as_str))
     }
 
     /// The prediction of a row; several values for an unsupervised model.
@@ -220,6 +232,9 @@ impl PredictionWriter {
         }
         if let Some(outliers) = &p.outliers {
             push("outlier", json!(outliers[i]));
+        }
+        if let Some(sets) = &p.sets {
+            push("set", self.class_names(&sets[i]).collect());
         }
         if let Some(intervals) = &p.intervals {
             push("low", json!(intervals[i].0));

@@ -21,8 +21,13 @@ pub struct PredictOptions {
     pub projection: bool,
     /// The decision values, in scikit-learn's shape.
     pub decision_values: bool,
-    /// The bounds of a prediction interval with this coverage probability.
+    /// The bounds of a prediction interval with this coverage probability: the posterior predictive interval of
+    /// estimators that have one, and a conformal interval of others.
     pub interval: Option<f64>,
+    /// Whether the interval is conformal in any case.
+    pub conformal: bool,
+    /// The classes of a conformal prediction set with this coverage probability.
+    pub sets: Option<f64>,
     /// Whether the log density is below this threshold: the row is an outlier.
     pub outlier_threshold: Option<f64>,
     /// How posterior probabilities become decisions; `None` predicts the most probable class.
@@ -46,6 +51,8 @@ pub struct Predictions {
     pub decision_values: Option<Matrix>,
     /// The bounds of the prediction intervals.
     pub intervals: Option<Vec<(f64, f64)>>,
+    /// The class codes of the prediction sets.
+    pub sets: Option<Vec<Vec<usize>>>,
     /// Whether each row is an outlier.
     pub outliers: Option<Vec<bool>>,
     /// The expected risk over all rows.
@@ -96,7 +103,10 @@ impl PredictOptions {
         if self.interval.is_some() && able.regressor().is_none() {
             return Err(estimator.unable("predict an interval"));
         }
-        Ok(())
+        match self.sets {
+            Some(level) => check_sets(model, level),
+            None => Ok(()),
+        }
     }
 }
 
@@ -123,7 +133,12 @@ impl Predictions {
         let predictions = if let Some(regressor) = able.regressor() {
             let mut predictions =
                 Predictions::new(Predicted::Values(Regressor::predict(regressor, rows)?));
-            predictions.intervals = intervals(model, regressor, rows, options.interval)?;
+            if let (Some(level), Predicted::Values(values)) =
+                (options.interval, &predictions.predicted)
+            {
+                let found = intervals(model, regressor, rows, values, level, options.conformal)?;
+                predictions.intervals = Some(found);
+            }
             predictions
         } else if model.estimator.card().is_unsupervised() {
             Predictions::new(unsupervised::predicted(model, rows)?)
@@ -143,6 +158,7 @@ impl Predictions {
             projection: None,
             decision_values: None,
             intervals: None,
+            sets: None,
             outliers: None,
             total_risk: Risk::default(),
             n_unseen: 0,
@@ -215,6 +231,7 @@ impl Predictions {
         stack(&mut self.projection, other.projection);
         stack(&mut self.decision_values, other.decision_values);
         extend(&mut self.intervals, other.intervals);
+        extend(&mut self.sets, other.sets);
         extend(&mut self.outliers, other.outliers);
         self.total_risk.merge(&other.total_risk);
         self.n_unseen += other.n_unseen;
@@ -243,6 +260,7 @@ impl Predictions {
             projection: self.projection.as_ref().map(of),
             decision_values: self.decision_values.as_ref().map(of),
             intervals: self.intervals.as_ref().map(|all| all[range.clone()].to_vec()),
+            sets: self.sets.as_ref().map(|all| all[range.clone()].to_vec()),
             outliers: self.outliers.as_ref().map(|all| all[range.clone()].to_vec()),
             ..Predictions::new(predicted)
         }
@@ -253,17 +271,42 @@ fn push_rows(all: &mut Matrix, more: &Matrix) {
     all.append(Axis(0), more.view()).expect("one model has one number of columns");
 }
 
-/// The prediction intervals, if they are requested.
+/// The prediction intervals: those of the estimator if it has any, else (or on request) conformal ones.
 fn intervals(
     model: &Trained,
     regressor: &dyn Regressor,
     rows: &Rows<'_>,
-    level: Option<f64>,
-) -> Result<Option<Vec<(f64, f64)>>> {
-    let Some(level) = level else { return Ok(None) };
-    let unable =
-        || model.estimator.unable("predict an interval: there are no residual degrees of freedom");
-    regressor.intervals(rows, level)?.ok_or_else(unable).map(Some)
+    predicted: &[f64],
+    level: f64,
+    conformal: bool,
+) -> Result<Vec<(f64, f64)>> {
+    if !conformal && let Some(intervals) = regressor.intervals(rows, level)? {
+        return Ok(intervals);
+    }
+    let unable = || {
+        model.estimator.unable(
+            "predict an interval: the model has no held-out residuals; train it with cross-validation (--folds of 2 \
+             or more)",
+        )
+    };
+    let (low, high) = model.conformal.as_ref().ok_or_else(unable)?.interval(level)?;
+    Ok(predicted.iter().map(|y| (y + low, y + high)).collect())
+}
+
+/// Refuses prediction sets that the model has no held-out probabilities for.
+fn check_sets(model: &Trained, level: f64) -> Result<()> {
+    if model.fitted.model.as_model().probabilistic().is_none() {
+        return Err(model.estimator.unable(
+            "predict sets of classes: it has no probabilities (for an SVM, train it with --set probability=true)",
+        ));
+    }
+    let unable = || {
+        model.estimator.unable(
+            "predict sets of classes: the model has no held-out probabilities; train it with cross-validation \
+             (--folds of 2 or more)",
+        )
+    };
+    model.conformal.as_ref().ok_or_else(unable)?.largest_score(level).map(drop)
 }
 
 fn classify(
@@ -273,7 +316,7 @@ fn classify(
     options: &PredictOptions,
 ) -> Result<Predictions> {
     let able = model.fitted.model.as_model();
-    let posterior = options.proba || options.rule.is_some();
+    let posterior = options.proba || options.rule.is_some() || options.sets.is_some();
     let mut impossible = 0;
     let (codes, log_proba) = match classifier.log_prior_fallback() {
         // The scores are joint log-likelihoods: they give the class, the posterior and the impossible rows.
@@ -294,6 +337,12 @@ fn classify(
     let mut predictions =
         Predictions::new(Predicted::Classes(codes.into_iter().map(Some).collect()));
     predictions.n_impossible = impossible;
+    if let (Some(level), Some(conformal), Some(log_proba)) =
+        (options.sets, &model.conformal, &log_proba)
+    {
+        let set = |row: ndarray::ArrayView1<'_, f64>| conformal.set(&row.to_vec(), level);
+        predictions.sets = Some(log_proba.outer_iter().map(set).collect::<Result<_>>()?);
+    }
     match (&options.rule, log_proba) {
         (Some(rule), Some(log_proba)) => decide(rule, log_proba, &mut predictions)?,
         (None, Some(log_proba)) => predictions.proba = Some(log_proba.mapv_into(f64::exp)),

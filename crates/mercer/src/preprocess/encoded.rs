@@ -1,7 +1,7 @@
 //! Encoded rows with their classes or regression targets.
 
 use super::Features;
-use crate::data::{Classes, ColumnDescription, Dataset, Label, MISSING, Table, Values};
+use crate::data::{Classes, ColumnDescription, Dataset, Label, MISSING, Measure, Table, Values};
 use crate::error::{Error, Result};
 use mercer_num::parallel::prelude::*;
 use mercer_num::{Matrix, Rows, Sparse};
@@ -167,6 +167,35 @@ impl Encoded {
             OwnedRows::Dense(Matrix::from_shape_vec((n_rows, width), cells).ok()?)
         };
         Some(Encoded { rows, codes, targets, weights, n_unseen, n_unknown_tokens, columns })
+    }
+
+    /// A copy of a matrix with its class codes or regression targets, without preprocessing.
+    pub fn of_matrix(rows: &Rows<'_>, codes: Vec<u32>, targets: Vec<f64>) -> Encoded {
+        let (n, width) = (rows.n_rows(), rows.n_columns());
+        let rows = match rows {
+            Rows::Sparse(x) => {
+                let x = x.sum_duplicates();
+                let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+                for i in 0..n {
+                    let view = x.view();
+                    let (at, cells) = view.row(i);
+                    columns.extend_from_slice(at);
+                    values.extend_from_slice(cells);
+                    offsets.push(columns.len());
+                }
+                OwnedRows::Sparse(Sparse::new((n, width), offsets, columns, values))
+            }
+            rows => {
+                let cells = (0..n).flat_map(|i| rows.row(i)).collect();
+                OwnedRows::Dense(
+                    Matrix::from_shape_vec((n, width), cells).expect("one cell per column"),
+                )
+            }
+        };
+        let numeric =
+            |j: usize| ColumnDescription { name: format!("x{j}"), measure: Measure::Numeric };
+        let (weights, columns) = (Vec::new(), (0..width).map(numeric).collect());
+        Encoded { rows, codes, targets, weights, n_unseen: 0, n_unknown_tokens: 0, columns }
     }
 
     /// A copy of the rows at some indices.

@@ -33,6 +33,21 @@ pub struct Features {
     pub map: Option<Arc<FeatureMap>>,
 }
 
+impl Features {
+    /// No columns and no target, for rows that are encoded already.
+    pub(crate) fn none() -> Features {
+        Features {
+            schema: Schema { fields: Vec::new() },
+            steps: Vec::new(),
+            target: None,
+            weights: None,
+            dense_text: false,
+            target_scale: None,
+            map: None,
+        }
+    }
+}
+
 /// The preprocessing step of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -12,8 +12,8 @@ use super::subproblem::Subproblem;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{
-    Function, Indefinite, Kernel, KernelExpansion, KernelProblem, KernelRows, Precision,
-    SvmKernelOptions, duplicate_keys, indefinite, overflow,
+    Function, Indefinite, Kernel, KernelExpansion, KernelProblem, KernelRows, Precision, Storage,
+    SvmKernelOptions, center_of, duplicate_keys, indefinite, overflow,
 };
 use crate::model::{Convergence, Monitor, Stop};
 use crate::solver::{
@@ -180,8 +180,11 @@ impl<'a> DualProblem<'a> {
         if params.zero_sum {
             problem.center_linear();
         }
-        let precision =
-            precision(params, &problem.function, &problem.rows, &problem.center, max_bound);
+        let precision = match &problem.gram {
+            Some(gram) if gram.matrix.is_single() => Precision::Single,
+            Some(_) => Precision::Double,
+            None => precision(params, &problem.function, &problem.rows, &problem.center, max_bound),
+        };
         let size = bytes_of(precision);
         let n = problem.indices.len() as u64;
         // The rows for the solver and for the duality gap, and the smallest kernel cache.
@@ -627,6 +630,19 @@ fn check_finite(rows: &KernelRows<f64>, indices: &[u32]) -> Result<()> {
             Err(overflow(&what, diagonal[k]))
         }
     }
+}
+
+/// The kernel function and the precision of a kernel matrix that fits to `data` can share.
+pub(super) fn shared_kernel(
+    params: &SvmOptions,
+    data: &Dataset<'_>,
+    max_bound: f64,
+) -> (Function, Precision) {
+    let SvmKernelOptions { kernel, gamma, coef0, degree } = &params.kernel;
+    let function = kernel.with(Some(*gamma), *coef0, *degree, data);
+    let center = center_of(&function, Storage::of(&function, data.rows()), data.rows());
+    let precision = precision(params, &function, data.rows(), &center, max_bound);
+    (function, precision)
 }
 
 fn bytes_of(precision: Precision) -> u64 {

@@ -4,7 +4,7 @@
 //! the dual problem is `max Σ αᵢ − ½ Σ αᵢαⱼ yᵢyⱼ K(xᵢ, xⱼ)` with `0 ≤ αᵢ ≤ Cᵢ` and `Σ αᵢyᵢ = 0`; for `k > 1` a penalty
 //! replaces the upper bounds, see [`PowerSlack`]. The coefficients of the decision function are `βᵢ = yᵢαᵢ`.
 
-use super::dual_problem::DualSolution;
+use super::dual_problem::{DualSolution, shared_kernel};
 use super::duality_gap::DualityGap;
 use super::hard_margin::{ConvexHulls, closest_points};
 use super::multiclass::{BinaryFunction, ClassProblem, DecisionShape, Decomposition, Multiclass};
@@ -14,7 +14,7 @@ use super::subproblem::{Subproblem, certificate, for_each_subproblem, solve_all}
 use super::svc_model::SvcModel;
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::data::ClassWeightParam;
-use crate::kernel::{KernelParams, SvmKernelOptions};
+use crate::kernel::{Function, KernelParams, Precision, SvmKernelOptions};
 use crate::model::{Certificate, Convergence};
 use crate::prelude::*;
 use crate::solver::{OnProgress, PowerSlack};
@@ -114,6 +114,14 @@ impl Svc {
         // Crammer-Singer has no intercepts.
         options.zero_sum = self.multiclass != Multiclass::CrammerSinger;
         options
+    }
+
+    /// The kernel function and the precision of a kernel matrix that fits to `data` can share; `None` for the forms that
+    /// do not solve the dual problem of a soft margin.
+    pub(crate) fn shared_kernel(&self, data: &Dataset<'_>) -> Option<(Function, Precision)> {
+        let is_soft = self.margin == Margin::Soft && self.approx == 0 && self.slack_power <= 1.0;
+        let is_binary = self.multiclass != Multiclass::CrammerSinger;
+        (is_soft && is_binary).then(|| shared_kernel(&self.options(), data, self.C))
     }
 
     /// Fits the model, with a warm start from a model of the same rows if there is one.

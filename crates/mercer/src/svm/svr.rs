@@ -3,13 +3,15 @@
 //! Minimize `½‖w‖² + Σᵢ Cᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε)` (Vapnik 1995). With `β = α⁺ − α⁻` the dual problem is
 //! `min ½ βᵀKβ − yᵀβ + ε‖β‖₁` with `|βᵢ| ≤ Cᵢ` and `Σ βᵢ = 0`.
 
-use super::dual_problem::DualProblem;
+use super::dual_problem::{DualProblem, shared_kernel};
 use super::params::{SmoOptions, SmoParams, SvmOptions};
 use super::single_output::{self, SingleOutput, one_group};
 use super::subproblem::Subproblem;
+use super::warm_start::MAX_SUM_ERROR;
 use crate::explain::SupportExplanation;
-use crate::kernel::{KernelExpansion, KernelParams, SvmKernelOptions};
+use crate::kernel::{Function, KernelExpansion, KernelParams, Precision, SvmKernelOptions};
 use crate::prelude::*;
+use std::collections::HashMap;
 use std::time::Instant;
 
 params! {
@@ -53,22 +55,33 @@ pub struct SvrModel {
     pub converged: bool,
 }
 
-impl Fit for Svr {
-    type Model = SvrModel;
+impl Svr {
+    /// The kernel function and the precision of a kernel matrix that fits to `data` can share.
+    pub(crate) fn shared_kernel(&self, data: &Dataset<'_>) -> (Function, Precision) {
+        shared_kernel(&SvmOptions::from(self), data, self.C)
+    }
 
-    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<SvrModel>> {
+    /// Fits the model, from the dual variables of a previous one if their sum is still zero within the bounds.
+    fn fit_with_warm_start(
+        &self,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+        previous: Option<&SvrModel>,
+    ) -> Result<Fitted<SvrModel>> {
         let start = Instant::now();
         self.check()?;
         let y = data.regression_target()?;
         let problem = DualProblem::new(&SvmOptions::from(self), data, |_| 0, self.C, monitor)?;
         let n = problem.indices.len();
         let bounds: Vec<f64> = problem.weights.iter().map(|w| self.C * w).collect();
+        let initial =
+            previous.and_then(|model| initial_point(&model.expansion, &problem.indices, &bounds));
         let subproblem = Subproblem {
             rows: (0..n as u32).collect(),
             linear: problem.indices.iter().map(|i| y[*i as usize]).collect(),
             lower: bounds.iter().map(|c| -c).collect(),
             upper: bounds,
-            start: vec![0.0; n],
+            start: initial.unwrap_or_else(|| vec![0.0; n]),
             epsilon: self.epsilon,
             split: n,
             slack: None,
@@ -77,6 +90,41 @@ impl Fit for Svr {
             single_output::fit(&problem, subproblem, one_group, monitor, start);
         let (n_iter, converged) = (solution.iterations, solution.converged);
         Ok(Fitted { model: SvrModel { expansion, n_iter, converged }, certificate })
+    }
+}
+
+/// The dual variables of a previous expansion at the given rows, scaled into the bounds; `None` if rows have changed, so
+/// that they do not sum to zero.
+fn initial_point(previous: &KernelExpansion, indices: &[u32], bounds: &[f64]) -> Option<Vec<f64>> {
+    let vector_of: HashMap<u32, usize> = previous.support.iter().copied().zip(0..).collect();
+    let beta = |i: &u32| vector_of.get(i).map_or(0.0, |k| previous.coefficients[[0, *k]]);
+    let start: Vec<f64> = indices.iter().map(beta).collect();
+    let size: f64 = start.iter().map(|b| b.abs()).sum();
+    if start.iter().sum::<f64>().abs() > MAX_SUM_ERROR * size {
+        return None;
+    }
+    let within = |shrink: f64, (b, c): (&f64, &f64)| {
+        if *b == 0.0 { shrink } else { shrink.min(c / b.abs()) }
+    };
+    let shrink = start.iter().zip(bounds).fold(1.0f64, within);
+    Some(start.iter().zip(bounds).map(|(b, c)| (shrink * b).clamp(-c, *c)).collect())
+}
+
+impl Fit for Svr {
+    type Model = SvrModel;
+
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<SvrModel>> {
+        self.fit_with_warm_start(data, monitor, None)
+    }
+
+    /// The dual variables of rows that are still present are the initial point.
+    fn fit_from(
+        &self,
+        start: &SvrModel,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<SvrModel>> {
+        self.fit_with_warm_start(data, monitor, Some(start))
     }
 }
 

@@ -9,7 +9,7 @@ use mercer_num::Rows;
 use std::collections::HashMap;
 
 /// A previous solution is used if its coefficients sum to zero within this relative tolerance.
-const MAX_SUM_ERROR: f64 = 1e-9;
+pub(super) const MAX_SUM_ERROR: f64 = 1e-9;
 
 impl SvcModel {
     /// Sets the initial points of the subproblems from this model, if its form allows it.
@@ -70,7 +70,11 @@ impl SvcModel {
         Ok(())
     }
 
-    /// Starts at the dual variables of this model, scaled into the bounds.
+    /// Starts at the dual variables of this model, scaled by the step that maximizes the dual objective within the bounds.
+    ///
+    /// Along `s β` the dual objective is `s Σ|βᵢ| − ½ s² ‖w‖²`, whose maximum is at `s = Σ|βᵢ| / ‖w‖²`. After a smaller
+    /// `C` with most variables at their bound, `s` is close to the ratio of the two `C`; after one with few of them, it
+    /// is close to one.
     fn start_from_coefficients(
         &self,
         indices: &[u32],
@@ -80,7 +84,7 @@ impl SvcModel {
         let sign = binary_sign(ranges.len());
         let vector_of: HashMap<u32, usize> =
             self.expansion.support.iter().copied().zip(0..).collect();
-        for ((a, b), sub) in observed_pairs(ranges).zip(subproblems) {
+        for (k, ((a, b), sub)) in observed_pairs(ranges).zip(subproblems).enumerate() {
             let mut start = Vec::with_capacity(sub.rows.len());
             for k in &sub.rows {
                 let first = ranges[a].contains(&(*k as usize));
@@ -91,19 +95,21 @@ impl SvcModel {
                 start.push(value);
             }
             let bounds = sub.lower.iter().zip(&sub.upper);
-            let shrink = start.iter().zip(bounds).fold(1.0f64, |shrink, (b, (lower, upper))| {
+            let scale: f64 = start.iter().map(|b| b.abs()).sum();
+            let margin = self.margins.get(k).copied().filter(|margin| margin.is_finite());
+            let best = margin.map_or(1.0, |margin| (scale * margin * margin).max(1.0));
+            let step = start.iter().zip(bounds).fold(best, |step, (b, (lower, upper))| {
                 let bound = if *b > 0.0 { *upper } else { -*lower };
-                if *b == 0.0 { shrink } else { shrink.min((bound / b.abs()).max(0.0)) }
+                if *b == 0.0 { step } else { step.min((bound / b.abs()).max(0.0)) }
             });
             // If the rows have changed, the coefficients need not sum to zero: start at zero.
-            let scale: f64 = start.iter().map(|b| b.abs()).sum();
-            if start.iter().sum::<f64>().abs() > MAX_SUM_ERROR * scale || shrink == 0.0 {
+            if start.iter().sum::<f64>().abs() > MAX_SUM_ERROR * scale || step == 0.0 {
                 continue;
             }
             sub.start = start
                 .iter()
                 .zip(sub.lower.iter().zip(&sub.upper))
-                .map(|(b, (lower, upper))| (shrink * b).clamp(*lower, *upper))
+                .map(|(b, (lower, upper))| (step * b).clamp(*lower, *upper))
                 .collect();
         }
     }

@@ -2,12 +2,14 @@
 
 use super::folds::{AssignedRows, Labels};
 use super::training::Training;
+use crate::calibrate::conformal::CollectedScores;
 use crate::catalog::AnyModel;
 use crate::data::{Classes, Stream};
 use crate::decision::Densities;
 use crate::error::Result;
 use crate::evaluate::{Evaluation, Information, RegressionEvaluation};
 use crate::model::{Fitted, Generative, Monitor, normalize_row};
+use crate::preprocess::Encoded;
 use mercer_num::parallel;
 use mercer_num::{Matrix, Rows};
 use ndarray::ArrayViewMut1;
@@ -25,6 +27,8 @@ pub(crate) struct HeldOutScores {
     pub outliers: (u64, u64),
     pub information: Information,
     pub densities: Densities,
+    /// How badly the predictions fit.
+    pub nonconformity: CollectedScores,
 }
 
 impl HeldOutScores {
@@ -35,12 +39,14 @@ impl HeldOutScores {
             outliers: (0, 0),
             information: Information::default(),
             densities: Densities::default(),
+            nonconformity: CollectedScores::default(),
         }
     }
 
     /// Adds the scores of the next rows.
     pub fn merge(&mut self, batch: BatchScores) {
         self.classes.merge(&batch.classes);
+        self.nonconformity.append(&batch.nonconformity);
         for (targets, predicted, weights) in batch.regression {
             self.regression.push_weighted(&targets, &predicted, &weights);
         }
@@ -61,6 +67,14 @@ pub(crate) struct BatchScores {
     inlier_scores: Vec<f64>,
     information: Information,
     densities: Densities,
+    nonconformity: CollectedScores,
+}
+
+impl BatchScores {
+    fn push_classes(&mut self, rows: &Encoded, log_proba: &Matrix) {
+        self.classes.push_weighted(&rows.codes, log_proba, &rows.weights);
+        self.nonconformity.push_classes(&rows.codes, |i, c| log_proba[[i, c]]);
+    }
 }
 
 impl Training<'_> {
@@ -107,6 +121,7 @@ pub(crate) fn score_batch(
         inlier_scores: Vec::new(),
         information: Information::default(),
         densities: Densities::default(),
+        nonconformity: CollectedScores::default(),
     };
     for (fold, fitted) in batch.folds.iter().zip(models) {
         let Some(fitted) = fitted else { continue };
@@ -119,12 +134,12 @@ pub(crate) fn score_batch(
                 if model.factorized_likelihood().is_some() && generative.scores_are_joint() =>
             {
                 let (log_proba, densities) = posterior_and_density(generative, &rows)?;
-                scores.classes.push_weighted(&part.codes, &log_proba, &part.weights);
+                scores.push_classes(&part, &log_proba);
                 scores.densities.merge(&Densities::of(&densities));
             }
             (Some(probabilistic), generative) => {
                 let log_proba = probabilistic.log_proba(&rows)?;
-                scores.classes.push_weighted(&part.codes, &log_proba, &part.weights);
+                scores.push_classes(&part, &log_proba);
                 if let Some(generative) = generative {
                     scores.densities.merge(&Densities::of(&generative.log_density(&rows)?));
                 }
@@ -138,6 +153,7 @@ pub(crate) fn score_batch(
         }
         if let Some(regressor) = model.regressor() {
             let predicted = regressor.predict(&rows)?;
+            scores.nonconformity.push_residuals(&part.targets, &predicted);
             scores.regression.push((part.targets.clone(), predicted, part.weights.clone()));
         }
         if let Some(detector) = model.outlier_detector() {

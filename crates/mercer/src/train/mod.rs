@@ -20,6 +20,7 @@ mod target_scale;
 mod task;
 mod trained;
 mod training;
+pub mod tune;
 
 pub use choose::{Choice, choose_estimator, recipe_for};
 pub use columns::{ColumnSelection, SelectedColumns};

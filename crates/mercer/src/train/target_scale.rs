@@ -9,6 +9,7 @@
 use super::Task;
 use super::training::Training;
 use crate::catalog::{AnyModel, Capability};
+use crate::data::SharedGram;
 use crate::error::Result;
 use crate::explain::short;
 use crate::model::{Fitted, Monitor};
@@ -79,6 +80,13 @@ impl TargetSums {
     }
 }
 
+/// What a fit shares with others of the same rows: kernel values, and the model that it starts from.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SharedFit<'a> {
+    pub gram: Option<&'a SharedGram>,
+    pub start: Option<&'a AnyModel>,
+}
+
 impl Training<'_> {
     /// Whether fits standardize the target.
     pub(super) fn standardizes_target(&self) -> bool {
@@ -102,16 +110,38 @@ impl Training<'_> {
         rows: &Encoded,
         monitor: &Monitor<'_>,
     ) -> Result<(Fitted<AnyModel>, Option<TargetScaling>)> {
+        let (fitted, scaling) = self.fit_standardized(rows, SharedFit::default(), monitor)?;
+        Ok(match scaling {
+            Some(scaling) => (scaling.undo(fitted), Some(scaling)),
+            None => (fitted, None),
+        })
+    }
+
+    /// As [`Training::fit_rows`], without undoing the scaling: the model can be the start of another fit.
+    pub(crate) fn fit_standardized(
+        &self,
+        rows: &Encoded,
+        shared: SharedFit<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Fitted<AnyModel>, Option<TargetScaling>)> {
         let scaling = match self.standardizes_target() {
             true => TargetScaling::of(&rows.targets, &rows.weights),
             false => None,
         };
-        let Some(scaling) = scaling.map(|scaling| self.undoable(scaling)) else {
-            return Ok((self.estimator.fit(&self.dataset(rows)?, monitor)?, None));
+        let scaling = scaling.map(|scaling| self.undoable(scaling));
+        let targets = scaling.map(|scaling| scaling.standardized(&rows.targets));
+        let mut data = match &targets {
+            Some(targets) => rows.regression_dataset_of(targets)?,
+            None => self.dataset(rows)?,
         };
-        let targets = scaling.standardized(&rows.targets);
-        let fitted = self.estimator.fit(&rows.regression_dataset_of(&targets)?, monitor)?;
-        Ok((scaling.undo(fitted), Some(scaling)))
+        if let Some(gram) = shared.gram {
+            data = data.with_gram(gram)?;
+        }
+        let fitted = match shared.start {
+            Some(start) => self.estimator.fit_from(start, &data, monitor)?,
+            None => self.estimator.fit(&data, monitor)?,
+        };
+        Ok((fitted, scaling))
     }
 }
 

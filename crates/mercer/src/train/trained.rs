@@ -1,5 +1,6 @@
 //! A trained model: estimator, preprocessing, fitted model and certificate, with what merging and saving need.
 
+use crate::calibrate::Conformal;
 use crate::catalog::{AnyModel, AnyStats, Estimator};
 use crate::decision::{DecisionRule, Densities};
 use crate::error::{Error, Result};
@@ -31,6 +32,8 @@ pub struct Trained {
     pub decision: Option<DecisionRule>,
     /// Held-out log-densities of the training rows, the reference for detecting outliers.
     pub densities: Option<Densities>,
+    /// The nonconformity scores of held-out training rows, for prediction intervals and sets.
+    pub conformal: Option<Conformal>,
 }
 
 /// The contents of a model file; the model is left out if it follows from the statistics.
@@ -46,6 +49,8 @@ struct InFile<'a> {
     decision: Option<Cow<'a, DecisionRule>>,
     #[serde(default)]
     densities: Option<Cow<'a, Densities>>,
+    #[serde(default)]
+    conformal: Option<Cow<'a, Conformal>>,
 }
 
 impl Trained {
@@ -57,7 +62,16 @@ impl Trained {
         stats: Option<AnyStats>,
     ) -> Trained {
         let made_by = format!("mercer {}", env!("CARGO_PKG_VERSION"));
-        Trained { made_by, estimator, features, fitted, stats, decision: None, densities: None }
+        Trained {
+            made_by,
+            estimator,
+            features,
+            fitted,
+            stats,
+            decision: None,
+            densities: None,
+            conformal: None,
+        }
     }
 
     /// The model trained on the rows of both.
@@ -117,8 +131,9 @@ impl Trained {
         }
         // Costs are not defined for classes that were added.
         decision = decision.filter(|rule| rule.check(n_classes(&fitted.model)).is_ok());
-        // The stored densities belong to the previous rows.
-        Ok(Trained { fitted, stats: Some(stats), decision, densities: None, ..self.clone() })
+        // Densities and nonconformity scores are of the rows before.
+        let (stats, densities, conformal) = (Some(stats), None, None);
+        Ok(Trained { fitted, stats, decision, densities, conformal, ..self.clone() })
     }
 
     /// The bytes of a model file.
@@ -141,6 +156,7 @@ impl Trained {
             stats: self.stats.as_ref().map(Cow::Borrowed),
             decision: self.decision.as_ref().map(Cow::Borrowed),
             densities: self.densities.as_ref().map(Cow::Borrowed),
+            conformal: self.conformal.as_ref().map(Cow::Borrowed),
         };
         Tree::of(&file).map_err(|e| Error::File(e.to_string()))
     }
@@ -183,6 +199,7 @@ impl Trained {
             stats,
             decision: file.decision.map(Cow::into_owned),
             densities: file.densities.map(Cow::into_owned),
+            conformal: file.conformal.map(Cow::into_owned),
         };
         trained.check()?;
         if is_stored {
@@ -224,6 +241,9 @@ impl Trained {
         }
         if let Some(densities) = &self.densities {
             densities.check()?;
+        }
+        if let Some(conformal) = &self.conformal {
+            conformal.check()?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 
 use super::cross_validate::HeldOutScores;
 use super::{EmOptions, Task, Trained};
+use crate::calibrate::Nonconformity;
 use crate::catalog::{AnyModel, AnyStats, Estimator};
 use crate::data::{Dataset, Stream};
 use crate::error::Result;
@@ -133,6 +134,13 @@ impl Training<'_> {
             outlier_fraction: None,
         };
         let Some(scores) = scores else { return outcome };
+        let measure = match self.task {
+            Task::Classification(_) => Some(Nonconformity::OneMinusProbability),
+            Task::Regression => Some(Nonconformity::Residual),
+            Task::Unsupervised => None,
+        };
+        outcome.trained.conformal =
+            measure.and_then(|measure| scores.nonconformity.finish(measure));
         match self.task {
             Task::Classification(_) => {
                 outcome.mutual_information = scores.information.bits();

@@ -16,6 +16,7 @@ pub mod rows;
 pub mod style;
 pub mod support;
 pub mod tube;
+pub mod tuning;
 
 use crate::failure::{Failure, Result};
 use kuva::backend::png::PngBackend;

@@ -14,6 +14,7 @@ pub(crate) use storage::column_means;
 pub use storage::{Storage, center_of};
 
 use super::{Function, Kernel};
+use crate::data::SharedGram;
 use crate::model::Monitor;
 use binary_rows::MAX_ONES_PER_ROW;
 use mercer_num::linalg::SymmetricMatrix;
@@ -67,6 +68,11 @@ enum Cells<T> {
         cells: Vec<T>,
         training_indices: Vec<u32>,
     },
+    /// A kernel matrix that several fits share, and the index in it of every row.
+    Shared {
+        gram: SharedGram,
+        indices: Vec<u32>,
+    },
 }
 
 impl<T: Float> KernelRows<T> {
@@ -111,12 +117,23 @@ impl<T: Float> KernelRows<T> {
         out
     }
 
+    /// The rows with some indices in a shared kernel matrix.
+    pub(crate) fn shared(function: Function, gram: SharedGram, indices: Vec<u32>) -> Self {
+        let n_rows = indices.len();
+        let squared_norms = vec![T::default(); n_rows];
+        KernelRows { function, cells: Cells::Shared { gram, indices }, squared_norms, n_rows }
+    }
+
     /// The rows at `indices`, prepared with the kernel and the storage of `self`: new rows may come in another
     /// storage than the training rows.
     ///
     /// # Panics
     /// If an index is out of range.
     pub fn matching(&self, rows: &Rows<'_>, indices: &[u32], center: &[f64]) -> Self {
+        if let Cells::Shared { gram, .. } = &self.cells {
+            let indices = indices.iter().map(|i| gram.test[*i as usize]).collect();
+            return KernelRows::shared(self.function.clone(), gram.clone(), indices);
+        }
         KernelRows::new(self.function.clone(), self.storage(), rows, indices, center, indices)
     }
 
@@ -136,7 +153,9 @@ impl<T: Float> KernelRows<T> {
     pub fn storage(&self) -> Storage {
         match self.cells {
             Cells::Sparse { .. } => Storage::Sparse,
-            Cells::Dense { .. } | Cells::Precomputed { .. } => Storage::Dense,
+            Cells::Dense { .. } | Cells::Precomputed { .. } | Cells::Shared { .. } => {
+                Storage::Dense
+            }
         }
     }
 
@@ -161,6 +180,10 @@ impl<T: Float> KernelRows<T> {
                 width: *width,
                 cells: taken(cells, *width),
                 training_indices: indices.iter().map(|i| training_indices[*i as usize]).collect(),
+            },
+            Cells::Shared { gram, indices: all } => Cells::Shared {
+                gram: gram.clone(),
+                indices: indices.iter().map(|i| all[*i as usize]).collect(),
             },
             Cells::Sparse { width, offsets, columns, values, binary } => {
                 let mut out = (vec![0], Vec::new(), Vec::new());
@@ -201,6 +224,7 @@ impl<T: Float> KernelRows<T> {
         let Function { kernel, gamma, coef0, degree } = function;
         let (square, degree) = (self.squared_norm(i), *degree);
         match (kernel, &self.cells) {
+            (_, Cells::Shared { gram, indices }) => gram.matrix.value(indices[i], indices[i]),
             (Kernel::Composed(formula), _) => {
                 formula.combined(|leaf| self.diagonal_value_of(&leaf.function(), i))
             }
@@ -224,7 +248,7 @@ impl<T: Float> KernelRows<T> {
         match &self.cells {
             Cells::Dense { width, cells } => sum(row(cells, *width, i)),
             Cells::Sparse { offsets, values, .. } => sum(&values[offsets[i]..offsets[i + 1]]),
-            Cells::Precomputed { .. } => 0.0,
+            Cells::Precomputed { .. } | Cells::Shared { .. } => 0.0,
         }
     }
 
@@ -358,6 +382,7 @@ impl<T: Float> KernelRows<T> {
     fn width(&self) -> usize {
         match &self.cells {
             Cells::Dense { width, .. } | Cells::Precomputed { width, .. } => *width,
+            Cells::Shared { .. } => 1,
             Cells::Sparse { width, columns, .. } => {
                 (columns.len() / self.n_rows.max(1)).min(*width)
             }

@@ -18,6 +18,15 @@ impl<T: Float> KernelRows<T> {
     /// The kernel of these rows with the rows of `against` from `first` on, as many as the parts are long. `parts`
     /// holds one slice per row of `self`.
     pub(super) fn tile(&self, against: &KernelRows<T>, first: usize, parts: &mut [&mut [T]]) {
+        if let (Cells::Shared { gram, indices }, Cells::Shared { indices: others, .. }) =
+            (&self.cells, &against.cells)
+        {
+            for (row, part) in indices.iter().zip(parts) {
+                let columns = &others[first..first + part.len()];
+                gram.matrix.for_each(*row, columns, |k, value| part[k] = T::narrow(value));
+            }
+            return;
+        }
         match &self.function.kernel {
             Kernel::Composed(formula) => self.composed_tile(formula, against, first, parts),
             _ => self.tile_of(&self.function, against, first, parts),

@@ -26,7 +26,7 @@ pub struct CorrectedScore {
 
 /// The corrected score of the best of some candidates by their out-of-fold predictions. `None` if there is none, or the
 /// metric is not defined on the samples.
-pub(super) fn corrected_score(
+pub(in crate::train) fn corrected_score(
     candidates: &[&Predictions],
     metric: Metric,
     seed: u64,
@@ -74,6 +74,7 @@ mod tests {
                 predicted: (0..n).map(|_| u32::from(random.uniform() < 0.5)).collect(),
                 log_proba: None,
                 n_classes: 2,
+                weights: Vec::new(),
             })
             .collect();
         let all: Vec<usize> = (0..n).collect();
@@ -93,6 +94,7 @@ mod tests {
         let only = Predictions::Regression {
             truth: (0..100).map(f64::from).collect(),
             predicted: (0..100).map(|i| f64::from(i) + 1.0).collect(),
+            weights: Vec::new(),
         };
 
         let corrected = corrected_score(&[&only], Metric::Mae, 0).unwrap();

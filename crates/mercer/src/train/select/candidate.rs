@@ -19,7 +19,7 @@ pub struct Candidate {
     /// The feature map, as `--features` takes it.
     pub map: Option<String>,
     /// The kernel width `gamma` as a multiple of `1 / Σ var(x_j)`, to be resolved when the rows are encoded.
-    pub(super) relative_gamma: Option<f64>,
+    pub(in crate::train) relative_gamma: Option<f64>,
 }
 
 impl Candidate {
@@ -49,6 +49,15 @@ impl Candidate {
         Ok(self)
     }
 
+    /// With a hyperparameter from a string.
+    ///
+    /// # Errors
+    /// If the estimator has no such parameter or refuses the value.
+    pub fn set_from_str(self, name: &str, text: &str) -> Result<Candidate> {
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+        self.set(name, value)
+    }
+
     /// With a preprocessing step.
     #[must_use]
     pub fn step(mut self, step: &str) -> Candidate {
@@ -65,14 +74,14 @@ impl Candidate {
 
     /// With a kernel width relative to the spread of the encoded rows.
     #[must_use]
-    pub(super) fn relative_gamma(mut self, multiple: f64) -> Candidate {
+    pub(in crate::train) fn relative_gamma(mut self, multiple: f64) -> Candidate {
         self.relative_gamma = Some(multiple);
         self
     }
 
     /// Resolves the kernel width, given the total variance of the encoded rows. Three digits are kept, so that the
     /// command that reproduces the model is short.
-    pub(super) fn resolve_gamma(&mut self, total_variance: f64) -> Result<()> {
+    pub(in crate::train) fn resolve_gamma(&mut self, total_variance: f64) -> Result<()> {
         let Some(multiple) = self.relative_gamma.take() else { return Ok(()) };
         let gamma = multiple / if total_variance > 0.0 { total_variance } else { 1.0 };
         let rounded: f64 = format!("{gamma:.2e}").parse().unwrap_or(gamma);
@@ -97,7 +106,7 @@ impl Candidate {
     ///
     /// # Errors
     /// As [`Candidate::recipe`] and [`ColumnSelection::plan`].
-    pub(super) fn plan(
+    pub(in crate::train) fn plan(
         &self,
         columns: ColumnSelection<'_>,
         schema: &Schema,

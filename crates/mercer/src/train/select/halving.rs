@@ -6,16 +6,17 @@ use super::candidate::Candidate;
 use super::leaderboard::{Leaderboard, LeaderboardRow, Standing};
 use super::out_of_fold::{FoldPredictions, FoldRows, join};
 use super::paired_test::{corrected_p_value, holm};
-use super::sample::{Sample, check_rows, reading_schema, subset};
+use super::sample::{Sample, SplitColumns, check_rows, reading_schema, subset};
 use crate::catalog::Capability;
 use crate::data::{Schema, Stream, Table, Values};
 use crate::error::{Error, Result};
-use crate::evaluate::{Folds, Metric, Predictions};
+use crate::evaluate::{Metric, Predictions, Split, Splitting};
 use crate::model::{Monitor, Stop};
 use crate::preprocess::{Features, Recipe};
 use crate::train::{ColumnSelection, Task};
 use mercer_num::special::argmax;
 use mercer_num::{Matrix, parallel};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Rows of the first round; a table of fewer rows has a single round.
@@ -23,7 +24,7 @@ const FIRST_ROUND_ROWS: usize = 2000;
 /// The next round has so many times the rows.
 const GROWTH: usize = 4;
 /// Folds of the rounds before the last.
-const EARLY_FOLDS: usize = 3;
+pub(in crate::train) const EARLY_FOLDS: usize = 3;
 /// Candidates that stay after a round: this fraction of them,
 const KEPT_FRACTION: f64 = 0.34;
 /// but at least so many.
@@ -36,10 +37,12 @@ const MAX_PARALLEL_ROWS: usize = 8000;
 pub struct SelectionOptions<'a> {
     /// The metric.
     pub metric: Metric,
-    /// The number of folds of the last round.
-    pub n_folds: usize,
-    /// The seed of the folds.
-    pub seed: u64,
+    /// The folds of the last round.
+    pub splitting: Splitting,
+    /// The column whose rows of equal value stay in the same fold.
+    pub group: Option<&'a str>,
+    /// The column that orders the rows in time: a fold is predicted from earlier rows.
+    pub time: Option<&'a str>,
     /// The time for all candidates; `None` compares all of them to the end.
     pub budget: Option<Duration>,
     /// The columns that the user selected.
@@ -79,12 +82,15 @@ pub fn select_model<S: Stream>(
 ) -> std::result::Result<Leaderboard, S::Error> {
     let start = Instant::now();
     let schema = reading_schema(schema, target, task);
-    let sample = Sample::read(stream, &schema, n_rows, options.seed, monitor)?;
+    let seed = options.splitting.seed;
+    let sample = Sample::read(stream, &schema, n_rows, seed, monitor)?;
     let codes = stratification_codes(&sample.table, target, task);
-    check_rows(codes.len(), options.n_folds)?;
+    check_rows(codes.len(), options.splitting.n_folds)?;
+    let split_by = SplitColumns::of(&sample.table, options.group, options.time)?;
     let race = Race {
         table: &sample.table,
         codes: &codes,
+        split_by,
         schema,
         target,
         task,
@@ -97,7 +103,11 @@ pub fn select_model<S: Stream>(
 }
 
 /// The class of every row; zero for a regression.
-fn stratification_codes(table: &Table, target: &str, task: Task<'_>) -> Vec<u32> {
+pub(in crate::train) fn stratification_codes(
+    table: &Table,
+    target: &str,
+    task: Task<'_>,
+) -> Vec<u32> {
     match (task, table.column(target).map(|column| &column.values)) {
         (Task::Classification(classes), Some(Values::Categorical { codes, .. })) => {
             let last = classes.len().saturating_sub(1) as u32;
@@ -110,6 +120,7 @@ fn stratification_codes(table: &Table, target: &str, task: Task<'_>) -> Vec<u32>
 struct Race<'r> {
     table: &'r Table,
     codes: &'r [u32],
+    split_by: SplitColumns,
     schema: Schema,
     target: &'r str,
     task: Task<'r>,
@@ -139,9 +150,16 @@ impl Race<'_> {
         let mut cut_short = false;
         for n_rows in round_sizes(n) {
             let last = n_rows == n;
-            let n_folds = if last { self.options.n_folds } else { EARLY_FOLDS };
-            let rows = subset(self.codes, self.task.n_classes(), n_rows, self.options.seed);
-            cut_short |= self.round(&mut entries, &rows, n_folds, last);
+            let seed = self.options.splitting.seed;
+            let rows = subset(self.codes, self.task.n_classes(), n_rows, seed);
+            let splitting = match last {
+                true => self.options.splitting.clone(),
+                false => Splitting::folds(EARLY_FOLDS, seed),
+            };
+            let codes: Vec<u32> = rows.iter().map(|i| self.codes[*i]).collect();
+            let splits = self.split_by.splits(&splitting, &codes, &rows)?;
+            let n_folds = splits.len();
+            cut_short |= self.round(&mut entries, &rows, &splits, last);
             sort(&mut entries, self.options.metric);
             on_round(&Round {
                 n_rows,
@@ -187,11 +205,9 @@ impl Race<'_> {
     }
 
     /// Compares the candidates that are left on some rows; tells whether the budget ended it.
-    fn round(&self, entries: &mut [Entry], rows: &[usize], n_folds: usize, last: bool) -> bool {
+    fn round(&self, entries: &mut [Entry], rows: &[usize], splits: &[Split], last: bool) -> bool {
         let Ok(table) = self.table.rows_at(rows) else { return false };
-        let codes: Vec<u32> = rows.iter().map(|i| self.codes[*i]).collect();
-        let seed = self.options.seed;
-        let folds = Folds::new(n_folds, self.task.n_classes().max(1), seed).split(&codes);
+        let n_folds = splits.len();
         let mut done = vec![false; entries.len()];
         let mut cut_short = false;
         for first in 0..entries.len() {
@@ -213,7 +229,7 @@ impl Race<'_> {
                     fits
                 })
                 .collect();
-            cut_short |= self.compare(entries, &affordable, &table, &folds, last);
+            cut_short |= self.compare(entries, &affordable, &table, splits, last);
         }
         cut_short
     }
@@ -236,7 +252,7 @@ impl Race<'_> {
         entries: &mut [Entry],
         group: &[usize],
         table: &Table,
-        folds: &[Vec<usize>],
+        splits: &[Split],
         last: bool,
     ) -> bool {
         let Some(planned) = group.first().and_then(|k| entries[*k].planned.clone()) else {
@@ -254,8 +270,7 @@ impl Race<'_> {
             }
         };
         let encode = |fold: usize| {
-            let train = rows_outside(&folds[fold], n);
-            let parts = (train.as_slice(), folds[fold].as_slice());
+            let parts = (splits[fold].train.as_slice(), splits[fold].test.as_slice());
             FoldRows::encode(table, parts, (&planned.0, &planned.1), self.task, &limited)
         };
         let mut results: Vec<Vec<Result<FoldPredictions>>> = group.iter().map(|_| vec![]).collect();
@@ -286,9 +301,10 @@ impl Race<'_> {
             };
             let of_folds: Vec<Result<_>> = match n <= MAX_PARALLEL_ROWS {
                 true => {
-                    parallel::map(folds.len(), |fold| Ok::<_, Error>(one(fold))).unwrap_or_default()
+                    let each = |fold| Ok::<_, Error>(one(fold));
+                    parallel::map(splits.len(), each).unwrap_or_default()
                 }
-                false => (0..folds.len()).map(one).collect(),
+                false => (0..splits.len()).map(one).collect(),
             };
             for of_fold in of_folds {
                 match of_fold {
@@ -301,7 +317,8 @@ impl Race<'_> {
         }
         let mut cut_short = false;
         for (k, result) in group.iter().zip(results) {
-            cut_short |= self.record(&mut entries[*k], result, failed.as_deref(), folds, n, last);
+            cut_short |=
+                self.record(&mut entries[*k], result, failed.as_deref(), splits.len(), n, last);
         }
         cut_short
     }
@@ -312,7 +329,7 @@ impl Race<'_> {
         entry: &mut Entry,
         results: Vec<Result<FoldPredictions>>,
         failed: Option<&str>,
-        folds: &[Vec<usize>],
+        n_folds: usize,
         n_rows: usize,
         last: bool,
     ) -> bool {
@@ -321,8 +338,8 @@ impl Race<'_> {
         }
         let row = &mut entry.row;
         let error = results.iter().find_map(|r| r.as_ref().err());
-        let stopped = self.limited_monitor().stop().is_some()
-            && (error.is_some() || results.len() < folds.len());
+        let stopped =
+            self.limited_monitor().stop().is_some() && (error.is_some() || results.len() < n_folds);
         if stopped || matches!(error, Some(Error::Stopped)) {
             row.standing = Standing::OverBudget;
             return true;
@@ -336,12 +353,15 @@ impl Race<'_> {
         let seconds: f64 = predictions.iter().map(|p| p.fit_seconds + p.predict_seconds).sum();
         row.fit_seconds += predictions.iter().map(|p| p.fit_seconds).sum::<f64>();
         row.converged = predictions.iter().all(|p| p.converged);
-        entry.cost = Some((seconds, n_rows, folds.len()));
-        let Some(joined) = join(predictions, n_rows) else { return false };
+        entry.cost = Some((seconds, n_rows, n_folds));
+        let Some((joined, ranges)) = join(predictions) else { return false };
         let metric = self.options.metric;
-        let all: Vec<usize> = (0..n_rows).collect();
-        row.score = metric.score(&joined, &all);
-        row.fold_scores = folds.iter().filter_map(|fold| metric.score(&joined, fold)).collect();
+        let score = |range: Range<usize>| metric.score(&joined, &range.collect::<Vec<_>>());
+        row.score = score(0..joined.n_rows());
+        row.fold_scores = ranges.iter().cloned().filter_map(score).collect();
+        // Repeated folds predict a row several times; one of them is enough to compare and to calibrate by.
+        let n_first = n_folds / self.options.splitting.n_repeats.max(1);
+        let n_predicted = ranges[..n_first.clamp(1, ranges.len())].last().map_or(0, |r| r.end);
         row.n_rows = n_rows;
         match row.score {
             None => {
@@ -351,7 +371,7 @@ impl Race<'_> {
                 row.standing = Standing::Failed(format!("{metric} is {score}"));
                 row.score = None;
             }
-            Some(_) => row.predictions = last.then_some(joined),
+            Some(_) => row.predictions = last.then(|| joined.first(n_predicted)),
         }
         false
     }
@@ -365,6 +385,15 @@ impl Race<'_> {
                 monitor.time_limit_within(left)
             }
             None => monitor,
+        }
+    }
+
+    /// The ratio of test to training rows of the last round.
+    fn test_to_train(&self) -> f64 {
+        let splitting = &self.options.splitting;
+        match splitting.hold_out {
+            Some(fraction) => fraction / (1.0 - fraction),
+            None => 1.0 / (splitting.n_folds.max(2) - 1) as f64,
         }
     }
 
@@ -390,10 +419,10 @@ impl Race<'_> {
             });
         }
         cut_short |= rows.iter().any(|row| row.standing == Standing::OverBudget);
-        add_p_values(&mut rows, options.n_folds);
+        add_p_values(&mut rows, self.test_to_train());
         let finalists: Vec<&Predictions> =
             rows.iter().filter_map(|row| row.predictions.as_ref()).collect();
-        let corrected = corrected_score(&finalists, options.metric, options.seed);
+        let corrected = corrected_score(&finalists, options.metric, options.splitting.seed);
         let baseline = finalists.first().and_then(|p| baseline(p, options.metric));
         Ok(Leaderboard {
             metric: options.metric,
@@ -402,11 +431,37 @@ impl Race<'_> {
             rows,
             n_rows: n,
             is_sample,
-            n_folds: options.n_folds,
+            n_folds: options.splitting.n_folds,
+            splitting: options.describe_splits(),
             cut_short,
             seconds: self.start.elapsed().as_secs_f64(),
         })
     }
+}
+
+impl SelectionOptions<'_> {
+    /// The folds in words.
+    pub fn describe_splits(&self) -> String {
+        describe_splits(&self.splitting, self.group, self.time)
+    }
+}
+
+/// The folds in words: `5 folds`, `3 folds grouped by id`, `hold-out of 0.2`, `5 folds, 2 repeats`.
+pub(in crate::train) fn describe_splits(
+    splitting: &Splitting,
+    group: Option<&str>,
+    time: Option<&str>,
+) -> String {
+    let mut text = match splitting.hold_out {
+        Some(fraction) => format!("hold-out of {fraction}"),
+        None => format!("{} folds", splitting.n_folds),
+    };
+    if splitting.n_repeats > 1 {
+        text += &format!(", {} repeats", splitting.n_repeats);
+    }
+    text += &group.map_or_else(String::new, |column| format!(" grouped by `{column}`"));
+    text += &time.map_or_else(String::new, |column| format!(" in order of `{column}`"));
+    text
 }
 
 impl Entry {
@@ -416,7 +471,7 @@ impl Entry {
 }
 
 /// The numbers of rows of the rounds.
-fn round_sizes(n_rows: usize) -> Vec<usize> {
+pub(in crate::train) fn round_sizes(n_rows: usize) -> Vec<usize> {
     let mut sizes = Vec::new();
     let mut size = FIRST_ROUND_ROWS;
     // A round on two thirds of the rows would cost as much as the last.
@@ -426,12 +481,6 @@ fn round_sizes(n_rows: usize) -> Vec<usize> {
     }
     sizes.push(n_rows);
     sizes
-}
-
-fn rows_outside(fold: &[usize], n: usize) -> Vec<usize> {
-    let mut inside = vec![false; n];
-    fold.iter().for_each(|i| inside[*i] = true);
-    (0..n).filter(|i| !inside[*i]).collect()
 }
 
 /// The best first: candidates of later rounds, then by score; failed ones last.
@@ -455,9 +504,8 @@ fn drop_the_worst(entries: &mut [Entry]) {
 }
 
 /// The adjusted p-values of the finalists against the best.
-fn add_p_values(rows: &mut [LeaderboardRow], n_folds: usize) {
+fn add_p_values(rows: &mut [LeaderboardRow], test_to_train: f64) {
     let Some(best) = rows.first().map(|row| row.fold_scores.clone()) else { return };
-    let test_to_train = 1.0 / (n_folds.max(2) - 1) as f64;
     let n_rows = rows[0].n_rows;
     let p_values: Vec<Option<f64>> = rows
         .iter()
@@ -479,22 +527,29 @@ fn add_p_values(rows: &mut [LeaderboardRow], n_folds: usize) {
 fn baseline(predictions: &Predictions, metric: Metric) -> Option<f64> {
     let all: Vec<usize> = (0..predictions.n_rows()).collect();
     let constant = match predictions {
-        Predictions::Classes { truth, n_classes, .. } => {
+        Predictions::Classes { truth, n_classes, weights, .. } => {
+            let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
             let mut counts = vec![0.0; *n_classes];
-            truth.iter().for_each(|c| counts[*c as usize] += 1.0);
+            truth.iter().enumerate().for_each(|(i, c)| counts[*c as usize] += weight(i));
             let most = argmax(&counts) as u32;
-            let logs: Vec<f64> = counts.iter().map(|n| (n / truth.len() as f64).ln()).collect();
+            let total: f64 = counts.iter().sum();
+            let logs: Vec<f64> = counts.iter().map(|n| (n / total).ln()).collect();
             let log_proba = Matrix::from_shape_fn((truth.len(), *n_classes), |(_, c)| logs[c]);
             Predictions::Classes {
                 truth: truth.clone(),
                 predicted: vec![most; truth.len()],
                 log_proba: Some(log_proba),
                 n_classes: *n_classes,
+                weights: weights.clone(),
             }
         }
-        Predictions::Regression { truth, .. } => {
-            let mean = truth.iter().sum::<f64>() / truth.len().max(1) as f64;
-            Predictions::Regression { truth: truth.clone(), predicted: vec![mean; truth.len()] }
+        Predictions::Regression { truth, weights, .. } => {
+            let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
+            let total: f64 = (0..truth.len()).map(weight).sum();
+            let sum: f64 = truth.iter().enumerate().map(|(i, y)| weight(i) * y).sum();
+            let predicted = vec![sum / total.max(f64::MIN_POSITIVE); truth.len()];
+            let (truth, weights) = (truth.clone(), weights.clone());
+            Predictions::Regression { truth, predicted, weights }
         }
     };
     metric.score(&constant, &all)

@@ -64,6 +64,8 @@ pub struct Leaderboard {
     pub is_sample: bool,
     /// The number of folds.
     pub n_folds: usize,
+    /// The folds in words.
+    pub splitting: String,
     /// Whether the budget ended the comparison before every candidate was done.
     pub cut_short: bool,
     /// The seconds of the comparison.

@@ -5,17 +5,19 @@
 //! Tsamardinos et al., "Bootstrapping the out-of-sample predictions for efficient and accurate cross-validation"
 //! (Machine Learning, 2018); Nadeau and Bengio, "Inference for the generalization error" (Machine Learning, 2003).
 
-mod bias_correction;
+pub(super) mod bias_correction;
 mod candidate;
-mod halving;
+pub(super) mod halving;
 mod leaderboard;
-mod out_of_fold;
+pub(super) mod out_of_fold;
 mod paired_test;
 mod portfolio;
-mod sample;
+pub(super) mod sample;
+mod train_best;
 
 pub use bias_correction::CorrectedScore;
 pub use candidate::Candidate;
 pub use halving::{Round, SelectionOptions, select_model};
 pub use leaderboard::{Leaderboard, LeaderboardRow, Standing};
 pub use portfolio::portfolio;
+pub use train_best::select_and_train;

@@ -1,24 +1,24 @@
 //! Out-of-fold predictions: every row is predicted by a model whose preprocessing and fit did not see its fold.
 
 use super::candidate::Candidate;
-use crate::catalog::AnyModel;
+use crate::catalog::{AnyModel, Estimator};
 use crate::data::{SelectedRows, Table};
 use crate::error::{Error, Result};
-use crate::evaluate::Predictions;
+use crate::evaluate::{Predictions, Split};
 use crate::model::{Fitted, Monitor};
 use crate::preprocess::{Encoded, Encoder, Features, Recipe};
+use crate::train::target_scale::SharedFit;
 use crate::train::{Task, Training};
 use mercer_num::{Matrix, Rows};
+use std::ops::Range;
 use std::time::Instant;
 
 /// The encoded rows of one fold.
-pub(super) struct FoldRows {
+pub(in crate::train) struct FoldRows {
     train: Encoded,
     test: Encoded,
     features: Features,
     recipe: Recipe,
-    /// The indices of the test rows in the table.
-    rows: Vec<usize>,
 }
 
 impl FoldRows {
@@ -42,13 +42,27 @@ impl FoldRows {
         };
         let train = encode(&table.rows_at(train)?)?;
         let held_out = encode(&table.rows_at(test)?)?;
-        Ok(FoldRows {
-            train,
-            test: held_out,
-            rows: test.to_vec(),
-            features,
+        Ok(FoldRows { train, test: held_out, features, recipe: recipe.clone() })
+    }
+
+    /// The rows of one split, already encoded.
+    pub fn of_split(
+        rows: &Encoded,
+        split: &Split,
+        features: &Features,
+        recipe: &Recipe,
+    ) -> FoldRows {
+        FoldRows {
+            train: rows.select(&split.train),
+            test: rows.select(&split.test),
+            features: features.clone(),
             recipe: recipe.clone(),
-        })
+        }
+    }
+
+    /// The training rows.
+    pub fn train(&self) -> &Encoded {
+        &self.train
     }
 
     /// The sum of the variances of the encoded columns, by which kernel widths are chosen.
@@ -63,9 +77,24 @@ impl FoldRows {
         task: Task<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<FoldPredictions> {
+        let shared = SharedFit::default();
+        Ok(self.predict_shared(&candidate.estimator, task, shared, false, monitor)?.0)
+    }
+
+    /// The same by a fit that shares kernel values or an initial point with others, and the values of the decision
+    /// function if they are requested. Also returns the model, in units of
+    /// the standardized target, for later fits to start from.
+    pub fn predict_shared(
+        &self,
+        estimator: &Estimator,
+        task: Task<'_>,
+        shared: SharedFit<'_>,
+        with_decisions: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<(FoldPredictions, AnyModel)> {
         let start = Instant::now();
         let training = Training {
-            estimator: candidate.estimator.clone(),
+            estimator: estimator.clone(),
             features: self.features.clone(),
             task,
             n_rows: None,
@@ -73,19 +102,33 @@ impl FoldRows {
             seed: 0,
             recipe: self.recipe.clone(),
         };
-        let (fitted, _) = training.fit_rows(&self.train, &monitor.silent())?;
+        let (mut fitted, scaling) =
+            training.fit_standardized(&self.train, shared, &monitor.silent())?;
         if fitted.certificate.stopped().is_some() {
             return Err(Error::Stopped);
         }
+        // Only the fits of kernel machines start from one another.
+        let standardized = match (&fitted.model, scaling) {
+            (AnyModel::Svr(_), Some(_)) => Some(fitted.model.clone()),
+            _ => None,
+        };
+        if let Some(scaling) = scaling {
+            fitted = scaling.undo(fitted);
+        }
         let (fit_seconds, start) = (start.elapsed().as_secs_f64(), Instant::now());
         let predictions = self.predictions(&fitted, task)?;
-        Ok(FoldPredictions {
-            rows: self.rows.clone(),
+        let decisions = match fitted.as_model().decision_function().filter(|_| with_decisions) {
+            Some(model) => Some(model.decisions(&self.test.rows())?),
+            None => None,
+        };
+        let predictions = FoldPredictions {
             predictions,
+            decisions,
             converged: fitted.certificate.status.is_converged(),
             fit_seconds,
             predict_seconds: start.elapsed().as_secs_f64(),
-        })
+        };
+        Ok((predictions, standardized.unwrap_or(fitted.model)))
     }
 
     fn predictions(&self, fitted: &Fitted<AnyModel>, task: Task<'_>) -> Result<Predictions> {
@@ -104,15 +147,17 @@ impl FoldRows {
                 predicted,
                 log_proba,
                 n_classes: classes.len(),
+                weights: self.test.weights.clone(),
             });
         }
         let predicted = model.regressor().ok_or_else(unable)?.predict(&rows)?;
-        Ok(Predictions::Regression { truth: self.test.targets.clone(), predicted })
+        let (truth, weights) = (self.test.targets.clone(), self.test.weights.clone());
+        Ok(Predictions::Regression { truth, predicted, weights })
     }
 }
 
 /// The sum of the variances of the columns, from at most a thousand rows.
-fn total_variance(rows: &Rows<'_>) -> f64 {
+pub(in crate::train) fn total_variance(rows: &Rows<'_>) -> f64 {
     let n = rows.n_rows().min(1000);
     let stride = rows.n_rows().div_ceil(n.max(1)).max(1);
     let (mut sums, mut squares, mut count) =
@@ -133,56 +178,27 @@ fn total_variance(rows: &Rows<'_>) -> f64 {
 }
 
 /// The predictions of one fold.
-pub(super) struct FoldPredictions {
-    pub rows: Vec<usize>,
+pub(in crate::train) struct FoldPredictions {
     pub predictions: Predictions,
+    /// The values of the decision function, if they were requested and there is one.
+    pub decisions: Option<Matrix>,
     pub converged: bool,
     pub fit_seconds: f64,
     pub predict_seconds: f64,
 }
 
-/// Joins the predictions of the folds in the order of the rows; `None` if a row has no prediction.
-pub(super) fn join(folds: Vec<FoldPredictions>, n_rows: usize) -> Option<Predictions> {
-    let first = folds.first()?;
-    let n: usize = folds.iter().map(|fold| fold.rows.len()).sum();
-    if n != n_rows {
-        return None;
-    }
-    match &first.predictions {
-        Predictions::Classes { n_classes, log_proba, .. } => {
-            let n_classes = *n_classes;
-            let (mut truths, mut predictions) = (vec![0; n_rows], vec![0; n_rows]);
-            let mut joined = log_proba.as_ref().map(|_| Matrix::zeros((n_rows, n_classes)));
-            for fold in &folds {
-                let Predictions::Classes { truth, predicted, log_proba, .. } = &fold.predictions
-                else {
-                    return None;
-                };
-                for (k, i) in fold.rows.iter().enumerate() {
-                    (truths[*i], predictions[*i]) = (truth[k], predicted[k]);
-                    if let (Some(joined), Some(log_proba)) = (&mut joined, log_proba) {
-                        joined.row_mut(*i).assign(&log_proba.row(k));
-                    }
-                }
-            }
-            Some(Predictions::Classes {
-                truth: truths,
-                predicted: predictions,
-                log_proba: joined,
-                n_classes,
-            })
-        }
-        Predictions::Regression { .. } => {
-            let (mut truths, mut predictions) = (vec![0.0; n_rows], vec![0.0; n_rows]);
-            for fold in &folds {
-                let Predictions::Regression { truth, predicted } = &fold.predictions else {
-                    return None;
-                };
-                for (k, i) in fold.rows.iter().enumerate() {
-                    (truths[*i], predictions[*i]) = (truth[k], predicted[k]);
-                }
-            }
-            Some(Predictions::Regression { truth: truths, predicted: predictions })
+/// The predictions of the folds, one fold after the other, and the range of each fold; `None` without folds.
+pub(in crate::train) fn join(
+    folds: Vec<FoldPredictions>,
+) -> Option<(Predictions, Vec<Range<usize>>)> {
+    let (mut joined, mut ranges): (Option<Predictions>, Vec<Range<usize>>) = (None, Vec::new());
+    for fold in folds {
+        let first = ranges.last().map_or(0, |range| range.end);
+        ranges.push(first..first + fold.predictions.n_rows());
+        match &mut joined {
+            Some(joined) => joined.append(fold.predictions),
+            None => joined = Some(fold.predictions),
         }
     }
+    Some((joined?, ranges))
 }

@@ -5,7 +5,7 @@
 //! spread of the rows, and the shape of the numeric columns (as they are, after a power transform, in bins).
 
 use super::candidate::Candidate;
-use crate::data::{Kind, Profile};
+use crate::data::{Kind, Schema};
 use crate::error::Result;
 use crate::train::{ColumnSelection, Task};
 
@@ -23,12 +23,12 @@ const BINS: &str = "bins=equal-frequency:32";
 /// # Errors
 /// If a parameter of a candidate is refused, which is a defect of the portfolio.
 pub fn portfolio(
-    profile: &Profile,
-    target: &str,
-    task: Task<'_>,
+    schema: &Schema,
+    n_rows: u64,
+    (target, task): (&str, Task<'_>),
     columns: ColumnSelection<'_>,
 ) -> Result<Vec<Candidate>> {
-    let shape = Shape::of(profile, target, columns);
+    let shape = Shape::of(schema, n_rows, target, columns);
     match (task, shape.is_text()) {
         (Task::Regression, _) => regressors(&shape),
         (_, true) => text_classifiers(),
@@ -47,17 +47,17 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(profile: &Profile, target: &str, selection: ColumnSelection<'_>) -> Shape {
+    fn of(schema: &Schema, n_rows: u64, target: &str, selection: ColumnSelection<'_>) -> Shape {
         let used = |name: &String| {
             name != target
                 && !selection.ignore.contains(name)
                 && (selection.only.is_empty() || selection.only.contains(name))
         };
-        let columns: Vec<_> = profile.columns.iter().filter(|c| used(&c.name)).collect();
+        let columns: Vec<_> = schema.fields.iter().filter(|c| used(&c.name)).collect();
         let count = |kind: Kind| columns.iter().filter(|c| c.kind == kind).count();
         let sparse = columns.iter().filter(|c| c.kind == Kind::Sparse);
         Shape {
-            n_rows: profile.n_rows,
+            n_rows,
             n_numeric: count(Kind::Numeric),
             n_categorical: count(Kind::Categorical) + count(Kind::Boolean),
             n_text: count(Kind::Text),

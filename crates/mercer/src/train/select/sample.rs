@@ -1,11 +1,12 @@
 //! The rows that candidates are compared on: all of them, or a random sample of a large table.
 
-use crate::data::{Classes, Field, Label, Levels, Schema, Stream, Table};
+use crate::data::{Classes, Field, Label, Levels, Schema, Stream, Table, Values};
 use crate::error::{Error, Result};
-use crate::evaluate::Folds;
+use crate::evaluate::{Folds, Split, Splitting};
 use crate::model::Monitor;
 use crate::train::Task;
 use mercer_num::random::Random;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ const MAX_ROWS: u64 = 100_000;
 const MAX_CELLS: u64 = 20_000_000;
 
 /// The rows that candidates are compared on.
-pub(super) struct Sample {
+pub(in crate::train) struct Sample {
     /// The columns and the target.
     pub table: Table,
     /// Whether rows of the input were left out.
@@ -25,7 +26,7 @@ pub(super) struct Sample {
 }
 
 /// The schema to read: the columns of the table, with the target as the task needs it.
-pub(super) fn reading_schema(schema: &Schema, target: &str, task: Task<'_>) -> Schema {
+pub(in crate::train) fn reading_schema(schema: &Schema, target: &str, task: Task<'_>) -> Schema {
     let fields = schema.fields.iter().map(|field| match task {
         Task::Classification(classes) if field.name == target => class_field(target, classes),
         Task::Regression if field.name == target => Field::numeric(target.to_owned()),
@@ -78,7 +79,7 @@ impl Sample {
 }
 
 /// A random subset of rows with the proportions of the classes, in ascending order.
-pub(super) fn subset(codes: &[u32], n_classes: usize, n: usize, seed: u64) -> Vec<usize> {
+pub(in crate::train) fn subset(codes: &[u32], n_classes: usize, n: usize, seed: u64) -> Vec<usize> {
     if n >= codes.len() {
         return (0..codes.len()).collect();
     }
@@ -93,7 +94,80 @@ pub(super) fn subset(codes: &[u32], n_classes: usize, n: usize, seed: u64) -> Ve
     rows
 }
 
+/// The columns that decide about the folds, besides the classes.
+#[derive(Default)]
+pub(in crate::train) struct SplitColumns {
+    /// The group of every row.
+    groups: Option<Vec<u32>>,
+    /// The time of every row.
+    times: Option<Vec<f64>>,
+}
+
+impl SplitColumns {
+    /// The named columns of a table.
+    ///
+    /// # Errors
+    /// If there is no such column, or it has missing values.
+    pub fn of(table: &Table, group: Option<&str>, time: Option<&str>) -> Result<SplitColumns> {
+        let groups = group.map(|name| cells_of(table, name)).transpose()?;
+        let times = time.map(|name| times_of(table, name)).transpose()?;
+        Ok(SplitColumns { groups: groups.map(|cells| group_codes(&cells)), times })
+    }
+
+    /// The splits of some rows of the table with the given class codes.
+    ///
+    /// # Errors
+    /// As [`Splitting::splits`].
+    pub fn splits(
+        &self,
+        splitting: &Splitting,
+        codes: &[u32],
+        rows: &[usize],
+    ) -> Result<Vec<Split>> {
+        let groups =
+            self.groups.as_ref().map(|all| rows.iter().map(|i| all[*i]).collect::<Vec<_>>());
+        let times = self.times.as_ref().map(|all| rows.iter().map(|i| all[*i]).collect::<Vec<_>>());
+        splitting.splits(codes, groups.as_deref(), times.as_deref())
+    }
+}
+
+/// The cells of a column as strings.
+fn cells_of(table: &Table, name: &str) -> Result<Vec<String>> {
+    let column = table.column(name).ok_or_else(|| Error::MissingColumn { name: name.into() })?;
+    let cell = |row: usize| {
+        column.values.cell(row).ok_or_else(|| Error::Kind {
+            column: name.into(),
+            found: format!("a missing value in row {}", row + 1),
+            expected: "a value in every row, to assign the rows to folds by".into(),
+        })
+    };
+    (0..table.n_rows()).map(cell).collect()
+}
+
+/// The times of a column: numbers as they are, strings such as dates by their order.
+fn times_of(table: &Table, name: &str) -> Result<Vec<f64>> {
+    let cells = cells_of(table, name)?;
+    if let Some(Values::Numeric(values)) = table.column(name).map(|column| &column.values) {
+        return Ok(values.clone());
+    }
+    let distinct: BTreeMap<&String, f64> = cells.iter().map(|cell| (cell, 0.0)).collect();
+    let ranks: HashMap<&String, f64> = distinct.into_keys().zip((0u32..).map(f64::from)).collect();
+    Ok(cells.iter().map(|cell| ranks[cell]).collect())
+}
+
+/// A code per distinct string, in order of occurrence.
+fn group_codes(cells: &[String]) -> Vec<u32> {
+    let mut codes: HashMap<&str, u32> = HashMap::new();
+    cells
+        .iter()
+        .map(|cell| {
+            let next = codes.len() as u32;
+            *codes.entry(cell).or_insert(next)
+        })
+        .collect()
+}
+
 /// Checks that the comparison has enough rows.
-pub(super) fn check_rows(n_rows: usize, n_folds: usize) -> Result<()> {
+pub(in crate::train) fn check_rows(n_rows: usize, n_folds: usize) -> Result<()> {
     if n_rows < 2 * n_folds.max(2) { Err(Error::NoRows) } else { Ok(()) }
 }
