@@ -272,6 +272,7 @@ impl Parameters {
             interval: has(Output::Interval).then(|| self.interval.unwrap_or(0.95)),
             outlier_threshold: served.low_density,
             rule,
+            ..PredictOptions::default()
         };
         if let Some(level) = predict.interval
             && !(level > 0.0 && level < 1.0)

@@ -13,7 +13,7 @@ use crate::model::{Monitor, Stop};
 use mercer_num::Rows;
 use mercer_num::simd::dot_rows;
 use mercer_num::sparse::CsrMatrix;
-use rayon::prelude::*;
+use mercer_num::parallel::prelude::*;
 
 /// Squares below this fraction of a column's own squares are the rounding error of its centering: it is constant.
 const CONSTANT_COLUMN: f64 = 1e-26;
