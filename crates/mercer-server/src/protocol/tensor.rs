@@ -297,7 +297,7 @@ mod tests {
     fn strings_are_read_with_their_lengths() {
         let bytes = b"\x02\0\0\0ab\0\0\0\0\x03\0\0\0\xe2\x82\xac";
         let expected = ["ab", "", "€"].map(|text| Some(text.to_owned()));
-        assert_eq!(strings(bytes).unwrap(), Cells::Strings(expected.into()));
+        assert_eq!(strings(bytes).unwrap(), Cells::Strings(expected.clone().into()));
         let mut again = Vec::new();
         Elements::Strings(expected.into()).write(&mut again);
         assert_eq!(again, bytes);

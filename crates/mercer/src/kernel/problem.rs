@@ -191,7 +191,7 @@ fn whole_gram<T: Float>(
     center: &[f64],
 ) -> Vec<T> {
     let prepared = KernelRows::<T>::all(function.clone(), storage, rows, center, &[]);
-    let mut values = prepared.whole_gram();
+    let mut values = prepared.whole_gram(&Monitor::quiet()).expect("a quiet monitor stops nothing");
     let diagonal = values.iter_mut().step_by(rows.n_rows() + 1);
     diagonal.zip(prepared.diagonal()).for_each(|(value, own)| *value = own);
     values

@@ -11,9 +11,9 @@ use super::coordinate_descent::ElasticNetPenalty;
 use super::duality_gap::DualityGap;
 use crate::model::{Monitor, Stop};
 use mercer_num::Rows;
+use mercer_num::parallel::prelude::*;
 use mercer_num::simd::dot_rows;
 use mercer_num::sparse::CsrMatrix;
-use mercer_num::parallel::prelude::*;
 
 /// Squares below this fraction of a column's own squares are the rounding error of its centering: it is constant.
 const CONSTANT_COLUMN: f64 = 1e-26;
@@ -318,14 +318,11 @@ impl<'a> State<'a> {
         let ElasticNetPenalty { l2, l1 } = self.options.penalty;
         // xⱼᵀ(Y − XW) − l2 wⱼ: the gradient of the smooth part, with the opposite sign.
         let d = self.columns.n_columns();
-        let gradient: Vec<f64> = (0..d)
-            .into_par_iter()
-            .with_min_len(COLUMNS_PER_TASK)
-            .flat_map_iter(|j| {
+        let gradient: Vec<f64> =
+            (0..d).into_par_iter().with_min_len(COLUMNS_PER_TASK).flat_map_collect(|j| {
                 let this = &*self;
                 (0..m).map(move |k| this.correlation(j, k) - l2 * this.weights[j * m + k])
-            })
-            .collect();
+            });
         let length = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
         let sizes: Vec<f64> = match self.options.sign {
             Sign::Any => gradient.chunks_exact(m).map(length).collect(),

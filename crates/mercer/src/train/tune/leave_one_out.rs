@@ -10,6 +10,7 @@ use crate::catalog::Estimator;
 use crate::evaluate::Predictions;
 use crate::kernel::{Function, Kernel, KernelRows, Storage, center_of};
 use crate::linear::AlphaFrom;
+use crate::model::Monitor;
 use crate::preprocess::Encoded;
 use crate::train::target_scale::TargetScaling;
 use mercer_num::Matrix;
@@ -84,7 +85,8 @@ impl Decomposition {
                 let prepared =
                     KernelRows::<f64>::all(function.clone(), storage, &all, &center, &[]);
                 let n = all.n_rows();
-                let k = Matrix::from_shape_vec((n, n), prepared.whole_gram()).ok()?;
+                let k =
+                    Matrix::from_shape_vec((n, n), prepared.whole_gram(&Monitor::quiet())?).ok()?;
                 let eigen = SymmetricEigen::of(k.view())?;
                 let scaling = TargetScaling::of(&rows.targets, &[])?;
                 let left = eigen.vectors.clone();
@@ -180,7 +182,6 @@ fn dense(rows: &Encoded) -> Matrix {
 mod tests {
     use super::*;
     use crate::data::Dataset;
-    use crate::model::Monitor;
     use mercer_num::Rows;
     use mercer_num::random::Random;
 
