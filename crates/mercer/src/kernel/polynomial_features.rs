@@ -516,7 +516,8 @@ impl Check for PolynomialFeaturesModel {
         });
         let fits = self.n_columns > 0
             && self.max_degree <= 100
-            && self.min_degree >= 1
+            // The bias alone has no degree: it is stored as degrees from one to zero.
+            && (1..=self.max_degree.max(1)).contains(&self.min_degree)
             && kernel
             && self.counted().is_some_and(|n| n > 0);
         if fits { Ok(()) } else { Err(Error::File("products that no fit could have made".into())) }
