@@ -1,5 +1,7 @@
 """Automatic model selection."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,7 +64,10 @@ def test_tables_of_all_kinds(tmp_path):
         model.predict(table[["size", "flag"]])
     with pytest.raises(ValueError, match="pass a table"):
         model.predict(np.zeros((2, 3)))
-    assert mercer.load(tmp_path / "model.mercer") is not None
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(table), model.predict(table))
+    with pytest.raises(ValueError, match="mercer predict"):
+        mercer.load(tmp_path / "model.mercer")
 
 
 def test_prediction_sets_and_intervals_cover_what_they_promise():

@@ -147,7 +147,10 @@ class _Auto(BaseEstimator):
         return self._fitted.certificate
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the winner with its preprocessing as a ``.mercer`` model file."""
+        """Writes the winner with its preprocessing as a ``.mercer`` model file, for ``mercer predict``.
+
+        In Python, use pickle: ``mercer.load`` reads no models that preprocess columns.
+        """
         check_is_fitted(self)
         self._fitted.save(Path(path))
 

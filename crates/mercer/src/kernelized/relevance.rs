@@ -13,8 +13,8 @@ use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
 
 /// Rows that relevances are learned from at most: an evaluation of the gradient grows with their cube.
-pub(super) const MAX_ROWS: usize = 300;
-const MAX_ITERATIONS: u64 = 40;
+pub(super) const MAX_ROWS: usize = 500;
+const MAX_ITERATIONS: u64 = 60;
 /// The gradient of the logarithm of the error, by the logarithms of the widths, at which the search ends.
 const TOLERANCE: f64 = 1e-3;
 /// Bounds of the logarithm of a width around its initial value.
