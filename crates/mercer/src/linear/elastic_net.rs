@@ -313,6 +313,8 @@ fn fit<K>(
     };
     let start: Vec<&[f64]> = start.iter().map(Vec::as_slice).collect();
     let solutions = problem.solve(settings, &start, monitor)?;
+    let passes = solutions.iter().map(|solution| solution.passes).sum();
+    monitor.report(passes, Some(passes));
     let certificate = problem.certificate(&solutions, began).rows(data.n_rows() as u64);
     Ok(Fitted { model: problem.model(&solutions), certificate })
 }
