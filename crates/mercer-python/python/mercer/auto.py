@@ -242,7 +242,8 @@ class AutoClassifier(ClassifierMixin, _Auto):
         return self._log_proba(X)
 
     def _log_proba(self, X: Any) -> np.ndarray:
-        found = self._fitted.log_proba(self._encoded(X))
+        encoded = self._encoded(X)
+        found = self._fitted.log_proba(encoded)
         out = np.empty_like(found)
         out[:, self._order] = found
         return out
@@ -250,7 +251,8 @@ class AutoClassifier(ClassifierMixin, _Auto):
     def predict_set(self, X: Any, level: float = 0.9) -> list[list[Any]]:
         """The conformal prediction set of each row: the classes that contain the true one with at least this
         probability, the most probable first."""
-        sets = self._fitted.conformal_sets(np.ascontiguousarray(self._log_proba(X)), level)
+        log_proba = np.ascontiguousarray(self._log_proba(X))
+        sets = self._fitted.conformal_sets(log_proba, level)
         return [[self.classes_[c] for c in classes] for classes in sets]
 
 
@@ -313,7 +315,8 @@ class AutoRegressor(RegressorMixin, _Auto):
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted target of each row."""
-        return self._fitted.predict_target(self._encoded(X))
+        encoded = self._encoded(X)
+        return self._fitted.predict_target(encoded)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
         """The conformal prediction interval of each row, one row of two bounds each: it contains the target with this
