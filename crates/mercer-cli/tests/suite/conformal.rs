@@ -32,7 +32,7 @@ fn intervals_of_any_regressor_cover_what_they_promise() {
         folder.output(
             &[&["train", "train.csv", "--target", "y", "--model", model][..], &out].concat(),
         );
-        for level in [0.8, 0.9] {
+        for level in [0.8f64, 0.9] {
             let level_text = level.to_string();
             let run = ["predict", "m.mercer", "test.csv", "--interval", &level_text];
             let lines = folder.output(&run);
