@@ -13,6 +13,7 @@ mod probability;
 mod svm;
 mod table;
 mod text;
+mod vectorizer;
 mod work;
 
 use mercer::catalog::CATALOG;
@@ -51,6 +52,8 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(array::are_category_codes, m)?)?;
     m.add_function(wrap_pyfunction!(table::is_free_text, m)?)?;
+    m.add_class::<vectorizer::Vectorizer>()?;
+    m.add_function(wrap_pyfunction!(vectorizer::check, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::load, m)?)?;

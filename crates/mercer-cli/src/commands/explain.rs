@@ -6,8 +6,8 @@ use crate::input;
 use crate::report::{explanation, html};
 use crate::session::Session;
 use mercer::data::{Stream, Table, Values};
-use mercer::explain::{explain_scores, explain_shown, explain_terms};
-use mercer::model::{FactorizedLikelihood, LinearModel, Model};
+use mercer::explain::{explain_scores, explain_shown, explain_terms, short};
+use mercer::model::{FactorizedLikelihood, LinearModel};
 use mercer::preprocess::{Step, TextStep};
 use mercer::text::{TextSpan, highlight};
 use mercer::train::Trained;
@@ -40,12 +40,12 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     }
     let html = args.html.as_deref();
     if fitted.additive_scores().is_some() {
-        return explain_by_scores(&row, fitted, html, session);
+        return explain_by_scores(&row, &model, html, session);
     }
     match (fitted.linear_model(), fitted.factorized_likelihood()) {
         (Some(linear), _) => {
             let target = model.features.target.as_deref().unwrap_or("prediction");
-            explain_by_terms(&row, linear, target, session)
+            explain_by_terms(&row, (linear, &model), target, session)
         }
         (None, Some(factorized)) => explain_by_factors(&row, &model, factorized, html, session),
         (None, None) => Ok(()),
@@ -128,11 +128,15 @@ fn find_row<'a>(
 
 fn explain_by_scores(
     row: &Row<'_>,
-    fitted: &dyn Model,
+    model: &Trained,
     html: Option<&Path>,
     session: &Session,
 ) -> Result<()> {
+    let fitted = model.fitted.model.as_model();
     let mut explained = explain_scores(fitted, &row.values, &row.names)?;
+    for (j, term) in explained.terms.iter_mut().enumerate() {
+        term.original = model.features.original_value(j, term.value);
+    }
     // A term that the text does not contain contributes zero.
     let mut features = 0..;
     explained.terms.retain(|_| features.next().is_none_or(|j| !row.is_absent_term(j)));
@@ -143,23 +147,34 @@ fn explain_by_scores(
     if session.json {
         return session.print_json(&explained);
     }
-    explanation::scores(&explained)
+    explanation::scores(&explained, &|name, x| shown(model, row, name, x))
+}
+
+/// The value of a feature in the units of its column, with the scaled one beside it.
+fn shown(model: &Trained, row: &Row<'_>, name: &str, x: f64) -> String {
+    match row.names.iter().position(|known| known == name) {
+        Some(j) => model.features.shown_value(j, x),
+        None => short(x),
+    }
 }
 
 fn explain_by_terms(
     row: &Row<'_>,
-    linear: &dyn LinearModel,
+    (linear, model): (&dyn LinearModel, &Trained),
     target: &str,
     session: &Session,
 ) -> Result<()> {
     let mut explained = explain_terms(linear, &row.values, &row.names)?;
+    for (j, term) in explained.terms.iter_mut().enumerate() {
+        term.original = model.features.original_value(j, term.value);
+    }
     // A term that the text does not contain contributes through the mean only.
     let mut features = 0..;
     explained.terms.retain(|_| features.next().is_none_or(|j| !row.is_absent_term(j)));
     if session.json {
         return session.print_json(&explained);
     }
-    explanation::terms(&explained, target)
+    explanation::terms(&explained, target, &|name, x| shown(model, row, name, x))
 }
 
 fn explain_by_factors(
@@ -179,7 +194,7 @@ fn explain_by_factors(
     if session.json {
         return session.print_json(&explained);
     }
-    explanation::explanation(&explained)
+    explanation::explanation(&explained, &|name, x| shown(model, row, name, x))
 }
 
 /// A text of the row, and the index of its first feature.

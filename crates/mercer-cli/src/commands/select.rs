@@ -7,6 +7,7 @@ use crate::input;
 use crate::session::Session;
 use mercer::data::{Classes, ColumnProfile, Profile};
 use mercer::evaluate::{Evaluation, Metric, Predictions, RegressionEvaluation};
+use mercer::preprocess::DroppedColumn;
 use mercer::train::select::{
     Candidate, Leaderboard, Round, SelectionOptions, portfolio, select_model,
 };
@@ -43,6 +44,7 @@ pub(super) struct Comparison<'a> {
     pub only: &'a [String],
     pub weights: Option<&'a str>,
     pub steps: &'a [String],
+    pub unusable: &'a [DroppedColumn],
 }
 
 impl<'a> From<&'a Train> for Comparison<'a> {
@@ -56,6 +58,7 @@ impl<'a> From<&'a Train> for Comparison<'a> {
             only: &args.texts,
             weights: args.weights.as_deref(),
             steps: &args.prepare,
+            unusable: &[],
         }
     }
 }
@@ -71,6 +74,7 @@ impl<'a> From<&'a Compare> for Comparison<'a> {
             only: &args.used,
             weights: args.weights.as_deref(),
             steps: &args.prepare,
+            unusable: &[],
         }
     }
 }
@@ -107,7 +111,7 @@ pub(super) fn leaderboard(
         SupervisedTask::Regression => Task::Regression,
     };
     let ignore = columns::left_out(asked.ignore, asked.weights);
-    let selection = ColumnSelection { ignore: &ignore, only: asked.only };
+    let selection = ColumnSelection { ignore: &ignore, only: asked.only, unusable: asked.unusable };
     let candidates = portfolio(profile, &target.name, task, selection)?;
     let n_folds = usize::from(asked.folds);
     let options = SelectionOptions {
@@ -163,13 +167,25 @@ fn line(round: &Round<'_>, metric: Metric) -> String {
 
 /// The command that trains the winner again.
 pub(super) fn command(args: &Train, target: &str, best: &Candidate) -> String {
+    let options: Vec<String> = best.options().iter().map(|word| quoted(word)).collect();
+    format!("{} {}", command_of_table(args, target), options.join(" "))
+}
+
+/// The command that reads the table and its columns as this one does.
+pub(super) fn command_of_table(args: &Train, target: &str) -> String {
     let mut words = vec!["mercer".to_owned(), "train".to_owned(), quoted(&args.data)];
     words.extend(["--target".to_owned(), quoted(target)]);
-    words.extend(best.options().iter().map(|word| quoted(word)));
     let repeated =
         [("--text", &args.texts), ("--ignore", &args.ignore), ("--prepare", &args.prepare)];
     for (option, values) in repeated {
         words.extend(values.iter().flat_map(|value| [option.to_owned(), quoted(value)]));
+    }
+    let text = |name: &String| args.texts.contains(name);
+    for (name, of) in args.reading.columns.iter().filter(|(name, _)| !text(name)) {
+        words.extend(["--column".to_owned(), quoted(&format!("{name}={of}"))]);
+    }
+    if args.keep_columns {
+        words.push("--keep-columns".to_owned());
     }
     if let Some(weights) = &args.weights {
         words.extend(["--weights".to_owned(), quoted(weights)]);
@@ -178,7 +194,7 @@ pub(super) fn command(args: &Train, target: &str, best: &Candidate) -> String {
 }
 
 /// A word as a shell reads it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=./:,+@^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -27,6 +27,10 @@ pub struct LinearFunctions {
     /// The encoded columns.
     features: Vec<String>,
     functions: Vec<LinearFunction>,
+    /// The mean and the standard deviation that columns were scaled by. The coefficients are those of the values before
+    /// scaling.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scaled: Vec<(f64, f64)>,
     /// The two-class form of a discriminant.
     #[serde(skip_serializing_if = "Option::is_none")]
     two_class_rule: Option<TwoClassRule>,
@@ -55,7 +59,8 @@ impl LinearFunctions {
         if map.is_some_and(|map| !map.is_interpretable()) {
             return None;
         }
-        let (weights, intercepts) = weights(model)?;
+        let (mut weights, mut intercepts) = weights(model)?;
+        let scaled = in_original_units(model, &mut weights, &mut intercepts);
         let features = model.features.names();
         if intercepts.len() != weights.nrows() || features.len() != weights.ncols() {
             return None;
@@ -72,7 +77,7 @@ impl LinearFunctions {
             .collect();
         let two_class_rule =
             classes.as_ref().and_then(|classes| two_class_rule(classes, &functions));
-        Some(LinearFunctions { features, functions, two_class_rule })
+        Some(LinearFunctions { features, functions, scaled, two_class_rule })
     }
 
     /// One line per term; `sorted` by the largest absolute coefficient.
@@ -99,7 +104,11 @@ impl LinearFunctions {
             let values = shown.iter().map(|f| f.coefficients[j]).collect();
             rows.add_row(line(&self.features[j], values));
         }
-        writeln!(out, "\nlinear functions f(x) = w.x + b:\n{rows}")?;
+        let units = match self.scaled.is_empty() {
+            true => "",
+            false => ", in the units of the columns (the fit scaled them)",
+        };
+        writeln!(out, "\nlinear functions f(x) = w.x + b{units}:\n{rows}")?;
         if rest > 0 {
             writeln!(out, "{rest} smaller coefficients (see --json)")?;
         }
@@ -119,6 +128,26 @@ impl LinearFunctions {
         writeln!(out)?;
         Ok(())
     }
+}
+
+/// Turns functions of scaled features into functions of the original values: `w (x - m) / s + b` has the weight `w / s` and
+/// the intercept `b - w m / s`. Returns the shifts and scales; none if no feature was scaled, or not by these alone.
+fn in_original_units(
+    model: &Trained,
+    weights: &mut Matrix,
+    intercepts: &mut [f64],
+) -> Vec<(f64, f64)> {
+    let scales = model.features.affine_scales().unwrap_or_default();
+    if scales.len() != weights.ncols() || scales.iter().all(|scale| *scale == (0.0, 1.0)) {
+        return Vec::new();
+    }
+    for (mut row, b) in weights.outer_iter_mut().zip(intercepts) {
+        for (w, (shift, scale)) in row.iter_mut().zip(&scales) {
+            *w /= scale;
+            *b -= *w * shift;
+        }
+    }
+    scales
 }
 
 /// One row of weights per function, and the intercepts.

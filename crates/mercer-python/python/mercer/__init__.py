@@ -17,10 +17,12 @@ from ._mercer import __version__, catalog, get_threads, set_threads
 from .base import load
 from .kernel import kernel_check
 from .limits import memory_limit, time_limit
+from .tables import check
 
 __all__ = [
     "__version__",
     "catalog",
+    "check",
     "get_threads",
     "kernel_check",
     "load",

@@ -7,6 +7,7 @@ use crate::file;
 use crate::model::Fitted;
 use crate::model::tree::Tree;
 use crate::preprocess::Features;
+use crate::train::Reference;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
@@ -32,6 +33,8 @@ pub struct Trained {
     /// The log-densities of training rows, each under a model that had not seen it; what strangers
     /// are measured by.
     pub densities: Option<Densities>,
+    /// The distributions of the columns of the training data, which new tables are compared with.
+    pub reference: Option<Reference>,
 }
 
 /// What a file holds of it: no model where the summary makes it again.
@@ -47,6 +50,8 @@ struct InFile<'a> {
     decision: Option<Cow<'a, DecisionRule>>,
     #[serde(default)]
     densities: Option<Cow<'a, Densities>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<Cow<'a, Reference>>,
 }
 
 impl Trained {
@@ -58,7 +63,16 @@ impl Trained {
         stats: Option<AnyStats>,
     ) -> Trained {
         let made_by = format!("mercer {}", env!("CARGO_PKG_VERSION"));
-        Trained { made_by, estimator, features, fitted, stats, decision: None, densities: None }
+        Trained {
+            made_by,
+            estimator,
+            features,
+            fitted,
+            stats,
+            decision: None,
+            densities: None,
+            reference: None,
+        }
     }
 
     /// The model of the rows of both.
@@ -118,8 +132,22 @@ impl Trained {
         }
         // Costs say nothing about classes that came later.
         decision = decision.filter(|rule| rule.check(n_classes(&fitted.model)).is_ok());
-        // Densities are of the rows before.
-        Ok(Trained { fitted, stats: Some(stats), decision, densities: None, ..self.clone() })
+        // Densities and distributions are of the rows before.
+        Ok(Trained {
+            fitted,
+            stats: Some(stats),
+            decision,
+            densities: None,
+            reference: None,
+            ..self.clone()
+        })
+    }
+
+    /// The names of the classes; none for a model that is no classifier.
+    pub fn class_names(&self) -> Vec<String> {
+        let classifier = self.fitted.model.as_model().classifier();
+        let labels = classifier.map(|model| model.classes().labels().to_vec()).unwrap_or_default();
+        labels.iter().map(ToString::to_string).collect()
     }
 
     /// The bytes of a model file.
@@ -142,6 +170,7 @@ impl Trained {
             stats: self.stats.as_ref().map(Cow::Borrowed),
             decision: self.decision.as_ref().map(Cow::Borrowed),
             densities: self.densities.as_ref().map(Cow::Borrowed),
+            reference: self.reference.as_ref().map(Cow::Borrowed),
         };
         Tree::of(&file).map_err(|e| Error::File(e.to_string()))
     }
@@ -183,6 +212,7 @@ impl Trained {
             stats,
             decision: file.decision.map(Cow::into_owned),
             densities: file.densities.map(Cow::into_owned),
+            reference: file.reference.map(Cow::into_owned),
         };
         trained.check()?;
         if is_stored {
@@ -218,6 +248,9 @@ impl Trained {
         let width = self.features.n_features();
         if n_columns(&self.fitted.model).is_some_and(|n| n != width) {
             return refuse("the model and its features differ in width");
+        }
+        if self.reference.as_ref().is_some_and(|reference| !reference.is_valid()) {
+            return refuse("the distributions of its training data are invalid");
         }
         if let Some(rule) = &self.decision {
             rule.check(n_classes(&self.fitted.model))?;

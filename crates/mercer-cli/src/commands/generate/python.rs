@@ -16,7 +16,8 @@ const INDENT: &str = "        ";
 const RANDOM_STATE: &str = "from numpy.random import RandomState\n\n";
 
 /// Hand-written classes that belong to a generated module: module, file and class.
-const HANDWRITTEN: [(&str, &str, &str); 1] = [("svm", "hyperplane", "Hyperplane")];
+const HANDWRITTEN: [(&str, &str, &str); 2] =
+    [("preprocessing", "tables", "TableVectorizer"), ("svm", "hyperplane", "Hyperplane")];
 
 /// Every generated Python file: its path from the root of the repository, and its text.
 pub fn python_files() -> Vec<(String, String)> {

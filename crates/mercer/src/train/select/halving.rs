@@ -97,7 +97,7 @@ pub fn select_model<S: Stream>(
 }
 
 /// The class of every row; zero for a regression.
-fn stratification_codes(table: &Table, target: &str, task: Task<'_>) -> Vec<u32> {
+pub(super) fn stratification_codes(table: &Table, target: &str, task: Task<'_>) -> Vec<u32> {
     match (task, table.column(target).map(|column| &column.values)) {
         (Task::Classification(classes), Some(Values::Categorical { codes, .. })) => {
             let last = classes.len().saturating_sub(1) as u32;

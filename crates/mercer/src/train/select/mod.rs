@@ -8,6 +8,7 @@
 mod bias_correction;
 mod candidate;
 mod halving;
+mod importance;
 mod leaderboard;
 mod out_of_fold;
 mod paired_test;
@@ -17,5 +18,7 @@ mod sample;
 pub use bias_correction::CorrectedScore;
 pub use candidate::Candidate;
 pub use halving::{Round, SelectionOptions, select_model};
+pub use importance::{Importance, ImportanceOptions, permutation_importance};
 pub use leaderboard::{Leaderboard, LeaderboardRow, Standing};
 pub use portfolio::portfolio;
+pub use sample::Sample;

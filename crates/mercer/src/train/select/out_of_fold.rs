@@ -1,7 +1,7 @@
 //! Out-of-fold predictions: every row is predicted by a model whose preprocessing and fit did not see its fold.
 
 use super::candidate::Candidate;
-use crate::catalog::AnyModel;
+use crate::catalog::{AnyModel, Estimator};
 use crate::data::{SelectedRows, Table};
 use crate::error::{Error, Result};
 use crate::evaluate::Predictions;
@@ -32,16 +32,8 @@ impl FoldRows {
     ) -> Result<FoldRows> {
         let fitted_to = SelectedRows { table, rows: train };
         let features = planned.clone().fit(recipe, &fitted_to, &monitor.silent())?;
-        let encode = |part: &Table| {
-            let encoder = Encoder::new(&features);
-            match task {
-                Task::Classification(classes) => encoder.encode(part, Some(classes)),
-                Task::Regression => encoder.encode_regression(part),
-                Task::Unsupervised => Err(Error::NoFeatures),
-            }
-        };
-        let train = encode(&table.rows_at(train)?)?;
-        let held_out = encode(&table.rows_at(test)?)?;
+        let train = encode(&features, &table.rows_at(train)?, task)?;
+        let held_out = encode(&features, &table.rows_at(test)?, task)?;
         Ok(FoldRows {
             train,
             test: held_out,
@@ -64,8 +56,27 @@ impl FoldRows {
         monitor: &Monitor<'_>,
     ) -> Result<FoldPredictions> {
         let start = Instant::now();
+        let fitted = self.fit(&candidate.estimator, task, monitor)?;
+        let (fit_seconds, start) = (start.elapsed().as_secs_f64(), Instant::now());
+        let predictions = predictions(&fitted, &self.test, task)?;
+        Ok(FoldPredictions {
+            rows: self.rows.clone(),
+            predictions,
+            converged: fitted.certificate.status.is_converged(),
+            fit_seconds,
+            predict_seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// Fits an estimator to the training rows.
+    pub fn fit(
+        &self,
+        estimator: &Estimator,
+        task: Task<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<AnyModel>> {
         let training = Training {
-            estimator: candidate.estimator.clone(),
+            estimator: estimator.clone(),
             features: self.features.clone(),
             task,
             n_rows: None,
@@ -77,38 +88,44 @@ impl FoldRows {
         if fitted.certificate.stopped().is_some() {
             return Err(Error::Stopped);
         }
-        let (fit_seconds, start) = (start.elapsed().as_secs_f64(), Instant::now());
-        let predictions = self.predictions(&fitted, task)?;
-        Ok(FoldPredictions {
-            rows: self.rows.clone(),
-            predictions,
-            converged: fitted.certificate.status.is_converged(),
-            fit_seconds,
-            predict_seconds: start.elapsed().as_secs_f64(),
-        })
+        Ok(fitted)
     }
 
-    fn predictions(&self, fitted: &Fitted<AnyModel>, task: Task<'_>) -> Result<Predictions> {
-        let rows = self.test.rows();
-        let model = fitted.as_model();
-        let unable = || Error::Unable {
-            estimator: fitted.model.id().to_owned(),
-            what: "predict the target".to_owned(),
-        };
-        if let Task::Classification(classes) = task {
-            let predicted = model.classifier().ok_or_else(unable)?.predict(&rows)?;
-            let log_proba = model.probabilistic().map(|m| m.log_proba(&rows)).transpose()?;
-            let truth = self.test.codes.clone();
-            return Ok(Predictions::Classes {
-                truth,
-                predicted,
-                log_proba,
-                n_classes: classes.len(),
-            });
-        }
-        let predicted = model.regressor().ok_or_else(unable)?.predict(&rows)?;
-        Ok(Predictions::Regression { truth: self.test.targets.clone(), predicted })
+    /// The predictions of a model of this fold for the rows of a table.
+    pub fn predict_table(
+        &self,
+        fitted: &Fitted<AnyModel>,
+        table: &Table,
+        task: Task<'_>,
+    ) -> Result<Predictions> {
+        predictions(fitted, &encode(&self.features, table, task)?, task)
     }
+}
+
+fn encode(features: &Features, table: &Table, task: Task<'_>) -> Result<Encoded> {
+    let encoder = Encoder::new(features);
+    match task {
+        Task::Classification(classes) => encoder.encode(table, Some(classes)),
+        Task::Regression => encoder.encode_regression(table),
+        Task::Unsupervised => Err(Error::NoFeatures),
+    }
+}
+
+fn predictions(fitted: &Fitted<AnyModel>, test: &Encoded, task: Task<'_>) -> Result<Predictions> {
+    let rows = test.rows();
+    let model = fitted.as_model();
+    let unable = || Error::Unable {
+        estimator: fitted.model.id().to_owned(),
+        what: "predict the target".to_owned(),
+    };
+    if let Task::Classification(classes) = task {
+        let predicted = model.classifier().ok_or_else(unable)?.predict(&rows)?;
+        let log_proba = model.probabilistic().map(|m| m.log_proba(&rows)).transpose()?;
+        let truth = test.codes.clone();
+        return Ok(Predictions::Classes { truth, predicted, log_proba, n_classes: classes.len() });
+    }
+    let predicted = model.regressor().ok_or_else(unable)?.predict(&rows)?;
+    Ok(Predictions::Regression { truth: test.targets.clone(), predicted })
 }
 
 /// The sum of the variances of the columns, from at most a thousand rows.
