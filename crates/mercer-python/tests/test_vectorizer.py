@@ -2,15 +2,16 @@
 
 import pickle
 
-import mercer
 import numpy as np
 import pandas as pd
 import pytest
-from mercer.preprocessing import TableVectorizer
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
+
+import mercer
+from mercer.preprocessing import TableVectorizer
 
 
 def customers(n: int = 200) -> pd.DataFrame:
@@ -20,10 +21,8 @@ def customers(n: int = 200) -> pd.DataFrame:
         {
             "id": i + 1,
             "joined": pd.Timestamp("2023-01-01") + pd.to_timedelta(i * 3, unit="D"),
-            "income": [
-                f"{x:,.2f} €".replace(",", " ").replace(".", ",").replace(" ", ".", x >= 1000)
-                for x in income
-            ],
+            # 1,234.50 as 1.234,50 €.
+            "income": [f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in income],
             "city": np.array(["Ulm", "Bonn", "Köln"])[i % 3],
             "active": np.array(["yes", "No", "Y", "no"])[i % 4],
             "country": "DE",

@@ -44,9 +44,9 @@ class TableVectorizer(TransformerMixin, BaseEstimator):
     --------
     >>> import pandas as pd
     >>> from mercer.preprocessing import TableVectorizer
-    >>> table = pd.DataFrame({"price": ["1.234,50", "99,00"], "day": ["2024-01-31", "2024-02-01"]})
+    >>> table = pd.DataFrame({"amount": ["1.234,50", "99,00"], "day": ["2024-01-31", "2024-02-01"]})
     >>> TableVectorizer(scale="none").fit(table).types_
-    {'price': 'numeric', 'day': 'date'}
+    {'amount': 'numeric', 'day': 'date'}
     """
 
     def __init__(self, *, scale: str = "standard", impute: str = "median", drop: bool = True):
