@@ -26,21 +26,20 @@ pub fn run(args: CheckArgs, session: &Session) -> Result<()> {
         None => of_table(&args, session)?,
     };
     let findings = reported(findings, &args.ignored);
-    let command = command(&args.data, args.target.as_deref());
-    print(&findings, &command, session)
+    print(&findings, &commands(&args.data, args.target.as_deref()), session)
 }
 
 /// Prints findings, or says that there are none.
-fn print(findings: &[Finding], command: &str, session: &Session) -> Result<()> {
+fn print(findings: &[Finding], commands: &Commands, session: &Session) -> Result<()> {
     if session.json {
-        let findings: Vec<_> = findings.iter().map(|f| WithCommand::new(f, command)).collect();
+        let findings: Vec<_> = findings.iter().map(|f| WithCommand::new(f, commands)).collect();
         return session.print_json(&findings);
     }
     let mut out = io::stdout().lock();
     if findings.is_empty() {
         writeln!(out, "no findings")?;
     }
-    write!(out, "{}", terminal::findings(findings, command))?;
+    write!(out, "{}", terminal::findings(findings, commands))?;
     Ok(())
 }
 
@@ -56,9 +55,9 @@ pub struct WithCommand<'a> {
 }
 
 impl<'a> WithCommand<'a> {
-    pub fn new(finding: &'a Finding, command: &str) -> WithCommand<'a> {
+    pub fn new(finding: &'a Finding, commands: &Commands) -> WithCommand<'a> {
         let page = format!("docs/checks/{}.md", finding.code);
-        WithCommand { finding, command: remedy_command(&finding.remedy, command), page }
+        WithCommand { finding, command: remedy_command(&finding.remedy, commands), page }
     }
 
     /// The finding on one line.
@@ -75,15 +74,30 @@ pub fn reported(findings: Vec<Finding>, ignored: &IgnoredChecks) -> Vec<Finding>
 }
 
 /// The command that a remedy adds its options to.
-pub fn command(data: &str, target: Option<&str>) -> String {
+pub fn commands(data: &str, target: Option<&str>) -> Commands {
     let target = target.map(|target| format!(" --target {}", quoted(target))).unwrap_or_default();
-    format!("mercer train {}{target}", quoted(data))
+    Commands { table: format!("mercer train {}{target}", quoted(data)), fit: None }
 }
 
-/// The command of a remedy, if it is one.
-pub fn remedy_command(remedy: &Remedy, command: &str) -> Option<String> {
+/// The commands that the options of a remedy are added to.
+#[derive(Default)]
+pub struct Commands {
+    /// Reads the table.
+    pub table: String,
+    /// Trains the estimator again.
+    pub fit: Option<String>,
+}
+
+/// The command of a remedy, if it is one. A remedy that names the estimator changes the command that trained it.
+pub fn remedy_command(remedy: &Remedy, commands: &Commands) -> Option<String> {
     let options: Vec<String> = remedy.options.iter().map(|word| quoted(word)).collect();
-    (!options.is_empty()).then(|| format!("{command} {}", options.join(" ")))
+    match (options.as_slice(), &commands.fit) {
+        ([], _) => None,
+        ([option, _, rest @ ..], Some(fit)) if option == "--model" => {
+            Some(format!("{fit} {}", rest.join(" ")))
+        }
+        (options, _) => Some(format!("{} {}", commands.table, options.join(" "))),
+    }
 }
 
 fn of_table(args: &CheckArgs, session: &Session) -> Result<Vec<Finding>> {

@@ -27,7 +27,7 @@ mod train;
 mod unsupervised;
 
 pub use bayes::Bayes;
-pub use check::{WithCommand, remedy_command};
+pub use check::{Commands, WithCommand, remedy_command};
 pub use compare::Compared;
 pub use decision_options::DecisionOptions;
 pub use hyperplane::Hyperplane;

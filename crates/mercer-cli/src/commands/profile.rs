@@ -1,6 +1,6 @@
 //! `mercer profile`: a report of the columns of a table.
 
-use super::check::{CheckedTable, WithCommand, command, reported, supervised};
+use super::check::{CheckedTable, WithCommand, commands, reported, supervised};
 use crate::args::ProfileArgs;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -22,8 +22,8 @@ pub fn run(args: ProfileArgs, session: &Session) -> Result<()> {
     let quiet = session.quietly();
     let checked = CheckedTable::read(&profile, target, &[], &source, &quiet)?;
     let findings = reported(checked.findings, &args.ignored);
-    let command = command(&args.data, named);
-    let named_findings: Vec<_> = findings.iter().map(|f| WithCommand::new(f, &command)).collect();
+    let commands = commands(&args.data, named);
+    let named_findings: Vec<_> = findings.iter().map(|f| WithCommand::new(f, &commands)).collect();
     let report = TableReport::new(
         (&args.data, source.description()),
         &profile,
@@ -38,7 +38,7 @@ pub fn run(args: ProfileArgs, session: &Session) -> Result<()> {
         }
         let mut out = io::stdout().lock();
         writeln!(out, "{}", terminal::table_profile(&report))?;
-        write!(out, "{}", terminal::findings(&findings, &command))?;
+        write!(out, "{}", terminal::findings(&findings, &commands))?;
         return Ok(());
     };
     let text = match extension(path) {

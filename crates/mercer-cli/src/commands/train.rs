@@ -1,5 +1,6 @@
 //! `mercer train`: from a table to a saved model, its certificate and its cross-validated scores.
 
+use super::check::Commands;
 use super::{check, columns, plot, select, unsupervised};
 use crate::args::{SemiSupervised, Train};
 use crate::failure::{Failure, Result};
@@ -132,12 +133,24 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         Some(_) => table_checks.explain(&outcome.trained, &fold_recipe, task, board, &monitor),
         None => Explained::default(),
     };
-    let findings = Findings { list: findings, command: table_checks.command, explained };
+    let fit = selection.as_ref().map(|(_, command)| command.clone());
+    let fit = fit.or_else(|| Some(fit_command(&args, &table_checks.command, &outcome.trained)));
+    let commands = Commands { table: table_checks.command, fit };
+    let findings = Findings { list: findings, commands, explained };
     finish(&args, session, &profile, (&reason, selection), findings, outcome, figures)
 }
 
 /// Training rows that a fitted model predicts, to compare with held-out rows.
 const MAX_PREDICTED_ROWS: usize = 2000;
+
+/// The command that trains a named estimator again.
+fn fit_command(args: &Train, of_table: &str, trained: &Trained) -> String {
+    let settings = args.settings.iter().map(|(key, value)| format!("{key}={value}"));
+    let settings = settings.map(|setting| format!(" --set {}", select::quoted(&setting)));
+    let map = args.features.as_ref().map(|map| format!(" --features {}", select::quoted(map)));
+    let options = settings.chain(map).collect::<String>();
+    format!("{of_table} --model {}{options}", trained.estimator.id())
+}
 
 /// The time for importances.
 const IMPORTANCE_BUDGET: Duration = Duration::from_secs(3);
@@ -156,8 +169,8 @@ struct Explained {
 #[derive(Default)]
 pub(super) struct Findings {
     list: Vec<Finding>,
-    /// The command that the options of a remedy are added to.
-    command: String,
+    /// The commands that the options of a remedy are added to.
+    commands: Commands,
     explained: Explained,
 }
 
@@ -513,7 +526,7 @@ pub(super) fn finish(
     let paths = Paths { model: model_path(args), page: report_path(args) };
     let mut report = TrainReport::new(&args.data, profile, reason, &outcome, &paths);
     (report.leaderboard, report.command) = selection.unzip();
-    report.set_findings(&findings.list, &findings.command)?;
+    report.set_findings(&findings.list, &findings.commands)?;
     let Explained { importances, metric, effects } = findings.explained;
     (report.importances, report.importance_metric, report.effects) = (importances, metric, effects);
     let trained = outcome.trained;
@@ -526,7 +539,7 @@ pub(super) fn finish(
     if session.json {
         session.print_json(&report)?;
     } else if !session.is_quiet() {
-        terminal::train(&report, &terminal::findings(&findings.list, &findings.command))?;
+        terminal::train(&report, &terminal::findings(&findings.list, &findings.commands))?;
     }
     if session.interrupted() {
         return Err(Failure::Interrupted { saved: true });

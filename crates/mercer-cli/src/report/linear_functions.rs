@@ -80,6 +80,28 @@ impl LinearFunctions {
         Some(LinearFunctions { features, functions, scaled, two_class_rule })
     }
 
+    /// The names of the functions, and the intercept and the largest coefficients, measured in standard deviations of
+    /// the columns, with one value per function; `None` if there are too many functions for a page.
+    pub fn largest(&self, n: usize) -> Option<(Vec<String>, Vec<(String, Vec<String>)>)> {
+        if self.functions.len() > MAX_FUNCTIONS {
+            return None;
+        }
+        let size = |j: usize| {
+            let scale = self.scaled.get(j).map_or(1.0, |(_, scale)| *scale);
+            self.functions.iter().map(|f| (f.coefficients[j] * scale).abs()).fold(0.0, f64::max)
+        };
+        let mut order: Vec<usize> = (0..self.features.len()).collect();
+        order.sort_by(|a, b| size(*b).total_cmp(&size(*a)));
+        order.truncate(n);
+        let intercepts = self.functions.iter().map(|f| short(f.intercept)).collect();
+        let mut rows = vec![("(intercept)".to_owned(), intercepts)];
+        rows.extend(order.into_iter().map(|j| {
+            let values = self.functions.iter().map(|f| short(f.coefficients[j]));
+            (self.features[j].clone(), values.collect())
+        }));
+        Some((self.functions.iter().map(|f| f.name.clone()).collect(), rows))
+    }
+
     /// One line per term; `sorted` by the largest absolute coefficient.
     pub fn print(&self, out: &mut impl Write, sorted: bool) -> Result<()> {
         let shown = &self.functions[..self.functions.len().min(MAX_FUNCTIONS)];

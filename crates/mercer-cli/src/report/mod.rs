@@ -9,7 +9,7 @@ pub mod table_profile;
 pub mod terminal;
 pub mod train_page;
 
-use crate::commands::WithCommand;
+use crate::commands::{Commands, WithCommand};
 use crate::failure::Result;
 use mercer::data::{DateOrder, Notation};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
@@ -182,9 +182,9 @@ impl TrainReport {
         }
     }
 
-    /// Adds the findings of the checks, with the command that a remedy adds its options to.
-    pub fn set_findings(&mut self, findings: &[Finding], command: &str) -> Result<()> {
-        let findings = findings.iter().map(|finding| WithCommand::new(finding, command));
+    /// Adds the findings of the checks, with the commands that remedies add their options to.
+    pub fn set_findings(&mut self, findings: &[Finding], commands: &Commands) -> Result<()> {
+        let findings = findings.iter().map(|finding| WithCommand::new(finding, commands));
         self.checks = findings.map(serde_json::to_value).collect::<serde_json::Result<_>>()?;
         Ok(())
     }

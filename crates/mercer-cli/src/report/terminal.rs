@@ -2,7 +2,7 @@
 
 use super::TrainReport;
 use super::table_profile::{TableReport, frequent};
-use crate::commands::remedy_command;
+use crate::commands::{Commands, remedy_command};
 use crate::failure::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use mercer::decision::RiskReport;
@@ -118,8 +118,8 @@ pub fn profile(profile: &Profile, target: &str) -> String {
     )
 }
 
-/// Findings, each with its figure, evidence and remedy. `command` is what the options of a remedy are added to.
-pub fn findings(findings: &[Finding], command: &str) -> String {
+/// Findings, each with its figure, evidence and remedy.
+pub fn findings(findings: &[Finding], commands: &Commands) -> String {
     let mut text = String::new();
     for finding in findings {
         text += &format!("\n{} {}\n", finding.code, finding.title);
@@ -129,7 +129,7 @@ pub fn findings(findings: &[Finding], command: &str) -> String {
             text += &format!("  rows {}\n", rows.join(", "));
         }
         text += &format!("  remedy: {}\n", wrap(&finding.remedy.advice, 4));
-        if let Some(command) = remedy_command(&finding.remedy, command) {
+        if let Some(command) = remedy_command(&finding.remedy, commands) {
             text += &format!("    {command}\n");
         }
     }

@@ -1,5 +1,6 @@
 //! The page of a training run: summary, checks, leaderboard, scores, importances, effects, data and the model card.
 
+use super::linear_functions::LinearFunctions;
 use super::plot::{self, coefficients, evaluation};
 use super::{TrainReport, html};
 use crate::failure::{Failure, Result};
@@ -15,6 +16,10 @@ const MAX_COUNTED_CLASSES: usize = 12;
 const MAX_CONFUSIONS: usize = 15;
 /// Columns whose importance is shown.
 const MAX_BARS: usize = 20;
+/// Coefficients that are listed.
+const MAX_COEFFICIENTS: usize = 15;
+/// Features whose coefficients are plotted; the names of more do not fit beside each other.
+const MAX_PLOTTED_COEFFICIENTS: usize = 6;
 /// Columns that are listed.
 const MAX_COLUMNS: usize = 300;
 
@@ -24,6 +29,9 @@ pub fn page(report: &TrainReport, trained: &Trained, figures: Vec<String>) -> Re
     // Names come from the data and are escaped.
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let scores = report.cross_validation.as_ref();
+    let functions = LinearFunctions::of(trained);
+    let coefficients = functions.as_ref().and_then(|functions| functions.largest(MAX_COEFFICIENTS));
+    let coefficients = coefficients.map(|(names, rows)| context! { names, rows });
     let columns: Vec<Value> =
         report.columns.iter().take(MAX_COLUMNS).map(|c| column(report, c)).collect();
     environment
@@ -35,7 +43,7 @@ pub fn page(report: &TrainReport, trained: &Trained, figures: Vec<String>) -> Re
                 map => report.feature_map.clone(),
                 verdict => verdict(report),
                 figures => summary_figures(report),
-                curves => curves(report),
+                curves => scalable(curves(report)),
                 has_auc => scores.is_some_and(|s| !s.curves.is_empty()),
                 classes => scores.map(classes).unwrap_or_default(),
                 small_matrix => scores.is_some_and(|s| s.classes.len() <= MAX_COUNTED_CLASSES),
@@ -44,9 +52,10 @@ pub fn page(report: &TrainReport, trained: &Trained, figures: Vec<String>) -> Re
                 regression => report.regression.as_ref().map(regression_scores),
                 bars => importance_bars(report),
                 importance_metric => report.importance_metric,
-                effects => report.effects.iter().map(evaluation::effect).collect::<Vec<_>>(),
+                effects => scalable(report.effects.iter().map(evaluation::effect).collect()),
                 summary => html::summary(trained),
-                plots => model_plots(report, trained, figures),
+                coefficients,
+                plots => scalable(model_plots(report, trained, figures)),
                 columns,
                 more_columns => report.columns.len().saturating_sub(MAX_COLUMNS),
                 params => report.params.to_string(),
@@ -54,6 +63,24 @@ pub fn page(report: &TrainReport, trained: &Trained, figures: Vec<String>) -> Re
             },
         )
         .map_err(|e| Failure::Resources(format!("the report page: {e}")))
+}
+
+/// Plots that shrink with a narrow window: with a view box of their size.
+fn scalable(plots: Vec<String>) -> Vec<String> {
+    let scaled = |plot: String| {
+        let attribute = |name: &str| {
+            let rest = plot.split_once(&format!(" {name}=\""))?.1;
+            rest.split_once('"').map(|(value, _)| value.to_owned())
+        };
+        let head = plot.split('>').next().unwrap_or_default();
+        match (attribute("width"), attribute("height")) {
+            (Some(width), Some(height)) if !head.contains("viewBox") => {
+                plot.replacen("<svg ", &format!("<svg viewBox=\"0 0 {width} {height}\" "), 1)
+            }
+            _ => plot,
+        }
+    };
+    plots.into_iter().map(scaled).collect()
 }
 
 fn digits(x: f64) -> String {
@@ -248,7 +275,9 @@ fn model_plots(report: &TrainReport, trained: &Trained, figures: Vec<String>) ->
     if !report.mutual_information.is_empty() {
         plots.push(evaluation::mutual_information(&report.mutual_information));
     }
-    plots.extend(coefficients::coefficients(trained).map(|scene| plot::svg(&scene)));
+    if trained.features.n_features() <= MAX_PLOTTED_COEFFICIENTS {
+        plots.extend(coefficients::coefficients(trained).map(|scene| plot::svg(&scene)));
+    }
     plots.extend(html::densities(report, trained));
     plots
 }

@@ -58,7 +58,7 @@ impl Sample {
         Sample::read_up_to(MAX_ROWS, stream, schema, n_rows, seed, monitor)
     }
 
-    /// As [`Sample::read`], with a limit on the number of rows.
+    /// Reads the rows, at most `limit` of them; of a table that is too large, each with the same probability.
     ///
     /// # Errors
     /// The error of the stream, or [`Error::Stopped`].
