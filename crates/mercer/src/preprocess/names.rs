@@ -89,7 +89,7 @@ fn numeric_descriptions(column: &str, step: &NumericStep) -> Vec<ColumnDescripti
     let names = step.names(column).into_iter().enumerate();
     names
         .map(|(k, name)| {
-            let measure = if k == 0 { first.clone() } else { Measure::Categorical(2) };
+            let measure = if k == 0 { first } else { Measure::Categorical(2) };
             ColumnDescription { name, measure }
         })
         .collect()

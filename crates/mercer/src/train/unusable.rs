@@ -114,11 +114,25 @@ fn may_identify(column: &ColumnProfile, n_rows: u64) -> bool {
 }
 
 /// What equal columns have in common.
-fn profile_key(column: &ColumnProfile) -> Option<(Kind, u64, [Option<u64>; 2], u64, &[u64])> {
-    let range = [column.min.map(f64::to_bits), column.max.map(f64::to_bits)];
+#[derive(PartialEq, Eq, Hash)]
+struct ProfileKey<'a> {
+    kind: Kind,
+    n_missing: u64,
+    n_distinct: u64,
+    range: [Option<u64>; 2],
+    level_counts: &'a [u64],
+}
+
+fn profile_key(column: &ColumnProfile) -> Option<ProfileKey<'_>> {
     match column.kind {
         Kind::Text | Kind::Sparse => None,
-        kind => Some((kind, column.n_missing, range, column.n_distinct, &column.level_counts)),
+        kind => Some(ProfileKey {
+            kind,
+            n_missing: column.n_missing,
+            n_distinct: column.n_distinct,
+            range: [column.min.map(f64::to_bits), column.max.map(f64::to_bits)],
+            level_counts: &column.level_counts,
+        }),
     }
 }
 
