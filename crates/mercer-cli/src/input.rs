@@ -21,7 +21,7 @@ pub fn open(
         delimiter: reading.delimiter,
         header: !reading.no_header,
         quotes: !reading.no_quotes,
-        kinds: reading.columns.clone(),
+        types: reading.columns.clone(),
         target: target.map(str::to_owned),
         ..Options::default()
     };
@@ -121,7 +121,9 @@ pub fn located(
 
 /// The failure of a table for a model, with a hint for models of a single text column.
 pub fn located_for_model(error: mercer_io::Error, source: &Source, model: &Trained) -> Failure {
-    if matches!(error, mercer_io::Error::MissingColumn { .. }) && has_one_text_column(model) {
+    use mercer_io::Error::{MissingColumn, MissingColumns};
+    let missing = matches!(error, MissingColumn { .. } | MissingColumns { .. });
+    if missing && has_one_text_column(model) {
         return Failure::Data(format!(
             "{error}; if every line is a document, add `--format lines`"
         ));

@@ -76,6 +76,19 @@ impl Session {
         session
     }
 
+    /// The same session without messages.
+    pub fn quietly(&self) -> Session {
+        Session {
+            json: self.json,
+            quiet: true,
+            force: self.force,
+            memory: self.memory,
+            time_limit: self.time_limit,
+            cancel: Arc::clone(&self.cancel),
+            saves_on_interrupt: Arc::clone(&self.saves_on_interrupt),
+        }
+    }
+
     /// Prints a message on standard error.
     pub fn message(&self, text: &str) {
         if !self.quiet {

@@ -5,8 +5,7 @@
 //! read from the cache instead of the file. A column that starts with numbers and goes on with strings is not cached,
 //! because the spelling of its numbers is lost; then the file is parsed again.
 
-use crate::cells::Cells;
-use crate::column_summary::parse_bool;
+use crate::cells::{Cells, any_bool};
 use crate::decoder::{Decoder, FieldDecoder};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -126,11 +125,17 @@ impl CachedColumn {
     }
 
     /// Whether a field can have its cells from here.
-    fn serves(&self, kind: Kind) -> bool {
+    fn serves(&self, to: &FieldDecoder) -> bool {
+        let (kind, plain) = (to.field.kind, to.field.notation.is_plain());
         match self {
-            CachedColumn::Numeric(v) => kind == Kind::Numeric || v.iter().all(|x| x.is_nan()),
+            CachedColumn::Numeric(v) => {
+                kind == Kind::Numeric && plain || v.iter().all(|x| x.is_nan())
+            }
             CachedColumn::Categorical(w) if kind == Kind::Boolean => {
-                w.words.iter().all(|w| parse_bool(w).is_some())
+                w.words.iter().all(|w| any_bool(w).is_some())
+            }
+            CachedColumn::Categorical(w) if kind == Kind::Numeric && !plain => {
+                w.words.iter().all(|w| to.parse(w).is_some())
             }
             CachedColumn::Categorical(_) => kind == Kind::Categorical,
             CachedColumn::Text(_) => kind == Kind::Text,
@@ -141,22 +146,29 @@ impl CachedColumn {
     /// The cells of a field that this column serves.
     fn cells(&self, to: &FieldDecoder) -> Cells {
         match (self, to.field.kind) {
-            (CachedColumn::Numeric(v), Kind::Numeric) => Cells::Numeric(v.clone()),
+            (CachedColumn::Numeric(v), Kind::Numeric) if to.field.notation.is_plain() => {
+                Cells::Numeric(v.clone())
+            }
+            (CachedColumn::Categorical(w), Kind::Numeric) => {
+                let values: Vec<f64> =
+                    w.words.iter().map(|word| to.parse(word).unwrap_or(f64::NAN)).collect();
+                let value = |c: &u32| values.get(*c as usize).copied().unwrap_or(f64::NAN);
+                Cells::Written(w.codes.iter().map(value).collect())
+            }
             (CachedColumn::Categorical(w), Kind::Categorical) => {
                 let known: Vec<u32> = w.words.iter().map(|word| to.code(word)).collect();
                 let code = |c: &u32| known.get(*c as usize).copied().unwrap_or(MISSING);
                 Cells::Categorical(w.codes.iter().map(code).collect())
             }
             (CachedColumn::Categorical(w), Kind::Boolean) => {
-                let known: Vec<Option<bool>> =
-                    w.words.iter().map(|word| parse_bool(word)).collect();
+                let known: Vec<Option<bool>> = w.words.iter().map(|word| any_bool(word)).collect();
                 let answer = |c: &u32| known.get(*c as usize).copied().flatten();
                 Cells::Boolean(w.codes.iter().map(answer).collect())
             }
             (CachedColumn::Text(t), Kind::Text) => Cells::Text(t.texts()),
             // A block of missing values fits any kind.
-            (_, kind) => {
-                let mut cells = Cells::new(kind, self.len());
+            _ => {
+                let mut cells = Cells::new(&to.field, self.len());
                 (0..self.len()).for_each(|_| cells.push_missing());
                 cells
             }
@@ -197,7 +209,7 @@ impl CachedBlock {
     /// Whether all fields of a decoder can be read from the cache; `names` are the columns of the file.
     pub fn serves(&self, decoder: &Decoder<'_>, names: &[String]) -> bool {
         names.iter().zip(&self.columns).all(|(name, cached)| {
-            decoder.position(name).is_none_or(|k| cached.serves(decoder.fields[k].field.kind))
+            decoder.position(name).is_none_or(|k| cached.serves(&decoder.fields[k]))
         })
     }
 

@@ -1,11 +1,11 @@
 //! Columns while they grow: decoded cells, and tables of exact length made from them.
 
-use crate::column_summary::{Fallible, Fault, parse_bool};
+use crate::column_summary::{Fallible, Fault};
 use crate::decoder::{Decoder, FieldDecoder};
 use crate::error::{Error, Result, shown};
 use crate::number::{self, Number};
 use mercer::data::Field;
-use mercer::data::{Column, Kind, MISSING, Table, Values};
+use mercer::data::{Column, Kind, MISSING, Table, Values, parse_boolean};
 use mercer_num::Sparse;
 use mercer_num::parallel::prelude::*;
 use std::sync::Arc;
@@ -14,6 +14,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cells {
     Numeric(Vec<f64>),
+    /// Numbers that are not written plainly.
+    Written(Vec<f64>),
     Categorical(Vec<u32>),
     Boolean(Vec<Option<bool>>),
     Text(Vec<Option<String>>),
@@ -31,8 +33,11 @@ pub(crate) struct SparseRows {
 
 impl Cells {
     /// An empty column with a capacity.
-    pub fn new(kind: Kind, n_rows: usize) -> Cells {
-        match kind {
+    pub fn new(field: &Field, n_rows: usize) -> Cells {
+        match field.kind {
+            Kind::Numeric if !field.notation.is_plain() => {
+                Cells::Written(Vec::with_capacity(n_rows))
+            }
             Kind::Numeric => Cells::Numeric(Vec::with_capacity(n_rows)),
             Kind::Categorical => Cells::Categorical(Vec::with_capacity(n_rows)),
             Kind::Boolean => Cells::Boolean(Vec::with_capacity(n_rows)),
@@ -43,7 +48,7 @@ impl Cells {
 
     pub fn len(&self) -> usize {
         match self {
-            Cells::Numeric(v) => v.len(),
+            Cells::Numeric(v) | Cells::Written(v) => v.len(),
             Cells::Categorical(v) => v.len(),
             Cells::Boolean(v) => v.len(),
             Cells::Text(v) => v.len(),
@@ -55,7 +60,7 @@ impl Cells {
     #[inline]
     pub fn push_missing(&mut self) {
         match self {
-            Cells::Numeric(v) => v.push(f64::NAN),
+            Cells::Numeric(v) | Cells::Written(v) => v.push(f64::NAN),
             Cells::Categorical(v) => v.push(MISSING),
             Cells::Boolean(v) => v.push(None),
             Cells::Text(v) => v.push(None),
@@ -71,8 +76,15 @@ impl Cells {
                 Some(value) => v.push(value),
                 None => return refuse(text, line, Kind::Numeric),
             },
+            Cells::Written(v) => match to.parse(text) {
+                Some(value) => v.push(value),
+                None => {
+                    let (found, notation) = (shown(text), to.field.notation.to_string());
+                    return Err(Fault::Notation { line, found, notation }.into());
+                }
+            },
             Cells::Categorical(v) => v.push(to.code(text)),
-            Cells::Boolean(v) => match parse_bool(text) {
+            Cells::Boolean(v) => match any_bool(text) {
                 Some(value) => v.push(Some(value)),
                 None => return refuse(text, line, Kind::Boolean),
             },
@@ -107,7 +119,9 @@ impl Cells {
     fn take(&mut self, source: &mut Cells, from: usize, n: usize) {
         let to = source.len().min(from.saturating_add(n));
         match (self, source) {
-            (Cells::Numeric(a), Cells::Numeric(b)) => a.extend_from_slice(&b[from..to]),
+            (Cells::Numeric(a), Cells::Numeric(b)) | (Cells::Written(a), Cells::Written(b)) => {
+                a.extend_from_slice(&b[from..to]);
+            }
             (Cells::Categorical(a), Cells::Categorical(b)) => a.extend_from_slice(&b[from..to]),
             (Cells::Boolean(a), Cells::Boolean(b)) => a.extend_from_slice(&b[from..to]),
             (Cells::Text(a), Cells::Text(b)) => a.extend(b[from..to].iter_mut().map(Option::take)),
@@ -119,7 +133,7 @@ impl Cells {
 
     fn into_values(self, field: &Field, file: &str) -> Result<Values> {
         Ok(match self {
-            Cells::Numeric(v) => Values::Numeric(v),
+            Cells::Numeric(v) | Cells::Written(v) => Values::Numeric(v),
             Cells::Categorical(codes) => {
                 Values::Categorical { codes, levels: Arc::clone(&field.levels) }
             }
@@ -128,6 +142,11 @@ impl Cells {
             Cells::Sparse(v) => Values::Sparse(v.into_matrix(field.width, file)?),
         })
     }
+}
+
+/// The truth value of a cell of a boolean column, in any spelling.
+pub(crate) fn any_bool(text: &[u8]) -> Option<bool> {
+    std::str::from_utf8(text).ok().and_then(parse_boolean)
 }
 
 #[cold]
@@ -172,7 +191,7 @@ pub(crate) struct Chunker<'a> {
 
 impl<'a> Chunker<'a> {
     pub fn new(decoder: &'a Decoder<'a>, chunk: usize) -> Chunker<'a> {
-        let pending = decoder.fields.iter().map(|f| Cells::new(f.field.kind, 0)).collect();
+        let pending = decoder.fields.iter().map(|f| Cells::new(&f.field, 0)).collect();
         Chunker { decoder, chunk: chunk.max(1), n_pending: 0, pending }
     }
 
@@ -189,7 +208,7 @@ impl<'a> Chunker<'a> {
             .par_iter_mut()
             .zip(columns)
             .zip(&self.decoder.fields)
-            .map(|((pending, parts), f)| cut(pending, parts, chunk, f.field.kind))
+            .map(|((pending, parts), f)| cut(pending, parts, chunk, &f.field))
             .collect();
         let n_full = full.first().map_or(0, Vec::len);
         self.n_pending -= n_full * chunk.min(self.n_pending);
@@ -219,7 +238,7 @@ impl<'a> Chunker<'a> {
 }
 
 /// Appends the parts of a column to what is pending; returns the complete chunks.
-fn cut(pending: &mut Cells, parts: Vec<Cells>, chunk: usize, kind: Kind) -> Vec<Cells> {
+fn cut(pending: &mut Cells, parts: Vec<Cells>, chunk: usize, field: &Field) -> Vec<Cells> {
     let mut full = Vec::new();
     for mut part in parts {
         let mut from = 0;
@@ -228,7 +247,7 @@ fn cut(pending: &mut Cells, parts: Vec<Cells>, chunk: usize, kind: Kind) -> Vec<
             pending.take(&mut part, from, room);
             from = from.saturating_add(room);
             if pending.len() == chunk {
-                full.push(std::mem::replace(pending, Cells::new(kind, chunk)));
+                full.push(std::mem::replace(pending, Cells::new(field, chunk)));
             }
         }
     }
@@ -242,10 +261,10 @@ mod tests {
     #[test]
     fn blocks_of_any_length_are_cut_to_one() {
         let numbers = |range: std::ops::Range<i32>| Cells::Numeric(range.map(f64::from).collect());
-        let mut pending = Cells::new(Kind::Numeric, 0);
+        let field = Field::numeric("x");
+        let mut pending = Cells::new(&field, 0);
 
-        let full =
-            cut(&mut pending, vec![numbers(0..5), numbers(5..6), numbers(6..11)], 3, Kind::Numeric);
+        let full = cut(&mut pending, vec![numbers(0..5), numbers(5..6), numbers(6..11)], 3, &field);
 
         assert_eq!(full, [numbers(0..3), numbers(3..6), numbers(6..9)]);
         assert_eq!(pending, numbers(9..11));
@@ -255,14 +274,11 @@ mod tests {
     fn sparse_rows_keep_their_offsets() {
         let rows =
             SparseRows { ends: vec![1, 1, 3], indices: vec![4, 0, 2], values: vec![1., 2., 3.] };
-        let mut pending = Cells::new(Kind::Sparse, 0);
+        let field = Field::new("x", Kind::Sparse);
+        let mut pending = Cells::new(&field, 0);
 
-        let full = cut(
-            &mut pending,
-            vec![Cells::Sparse(rows.clone()), Cells::Sparse(rows)],
-            2,
-            Kind::Sparse,
-        );
+        let full =
+            cut(&mut pending, vec![Cells::Sparse(rows.clone()), Cells::Sparse(rows)], 2, &field);
 
         let second =
             SparseRows { ends: vec![2, 3], indices: vec![0, 2, 4], values: vec![2., 3., 1.] };

@@ -8,10 +8,10 @@ use crate::cell_cache::CachedBlock;
 use crate::error::{At, Error, shown};
 use crate::missing::Missing;
 use crate::number::{self, Number};
-use crate::options::{Limits, Options};
+use crate::options::{ColumnType, Limits, Options};
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
-use mercer::data::Kind;
+use mercer::data::{Kind, Notation, NotationCounts};
 use mercer::train::CellCounts;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -30,6 +30,8 @@ pub(crate) struct ProfileRequest<'a> {
     pub exact_levels: HashSet<String, RandomState>,
     /// Columns that the user declared to be text; their levels are not collected.
     texts: HashSet<String, RandomState>,
+    /// The columns whose cells are not plain numbers, with their notation.
+    pub notations: HashMap<String, Notation, RandomState>,
     /// Bytes of cells that may still be cached; caching ends at zero.
     pub cache_left: AtomicI64,
 }
@@ -37,9 +39,11 @@ pub(crate) struct ProfileRequest<'a> {
 impl<'a> ProfileRequest<'a> {
     pub fn new(file: &'a str, options: &Options) -> ProfileRequest<'a> {
         let declared = |kind| {
-            let columns = options.kinds.iter().filter(move |(_, k)| *k == kind);
+            let columns = options.types.iter().filter(move |(_, t)| *t == ColumnType::Kind(kind));
             columns.map(|(name, _)| name)
         };
+        let notations =
+            options.types.iter().filter_map(|(name, of)| Some((name.clone(), of.notation()?)));
         let exact_levels: HashSet<_, _> =
             declared(Kind::Categorical).chain(&options.target).cloned().collect();
         let texts =
@@ -50,6 +54,7 @@ impl<'a> ProfileRequest<'a> {
             limits: options.limits,
             exact_levels,
             texts,
+            notations: notations.collect(),
             cache_left: AtomicI64::new(options.cache_bytes.min(i64::MAX as u64) as i64),
         }
     }
@@ -61,10 +66,14 @@ impl<'a> ProfileRequest<'a> {
 
     /// An empty summary for a column.
     pub fn new_summary(&self, name: &str) -> ColumnSummary {
-        match name {
+        let summary = match name {
             _ if self.exact_levels.contains(name) => ColumnSummary::exact(),
             _ if self.holds_texts(name) => ColumnSummary::of_texts(),
             _ => ColumnSummary::default(),
+        };
+        match self.notations.get(name) {
+            Some(notation) => summary.written(notation.clone()),
+            None => summary,
         }
     }
 
@@ -171,6 +180,8 @@ pub(crate) struct ColumnSummary {
     pub index_zero: bool,
     /// The kind that the format declares.
     pub declared: Option<Kind>,
+    /// How the cells are written, if they are not plain numbers; with the cells that are not written so.
+    pub notation: Option<Notation>,
     pub note: Option<String>,
 }
 
@@ -192,6 +203,7 @@ impl Default for ColumnSummary {
             first_index: None,
             index_zero: false,
             declared: None,
+            notation: None,
             note: None,
         }
     }
@@ -206,9 +218,22 @@ impl ColumnSummary {
     /// An empty summary that collects no levels.
     pub fn of_texts() -> ColumnSummary {
         ColumnSummary {
-            levels: LevelCounts { begun: true, full: true, ..LevelCounts::new(false) },
+            levels: LevelCounts {
+                begun: true,
+                full: true,
+                ignored: true,
+                ..LevelCounts::new(false)
+            },
             ..ColumnSummary::default()
         }
+    }
+
+    /// The summary of cells that are written in a notation.
+    fn written(mut self, notation: Notation) -> ColumnSummary {
+        self.notation = Some(notation);
+        // Every cell is needed as it is written.
+        self.levels.begun = true;
+        self
     }
 
     fn absent(n_rows: u64, line: u64) -> ColumnSummary {
@@ -235,6 +260,9 @@ impl ColumnSummary {
         line: u64,
         request: &ProfileRequest,
     ) -> Fallible {
+        if self.notation.is_some() {
+            return self.written_cell(text, line, request);
+        }
         if !number.is_exact() && self.is_inside(number) {
             self.n_numbers += 1;
             return Ok(());
@@ -275,11 +303,28 @@ impl ColumnSummary {
             self.missing(line);
             return Ok(());
         }
+        if self.notation.is_some() {
+            return self.written_cell(text, line, request);
+        }
         match number::scan(text, 0) {
             Some(n) if n.end == text.len() => self.number(&n, text, line, request),
             _ if parse_bool(text).is_some() => self.boolean(text, line, request),
             _ => self.other(text, line, request),
         }
+    }
+
+    /// Counts a cell by the notation of the column.
+    fn written_cell(&mut self, text: &[u8], line: u64, request: &ProfileRequest) -> Fallible {
+        let notation = self.notation.as_ref();
+        let value = std::str::from_utf8(text).ok().and_then(|text| notation?.parse(text));
+        match value {
+            Some(value) => self.value(value, false),
+            None => {
+                self.n_others += 1;
+                self.first_other.get_or_insert_with(|| (line, shown(text)));
+            }
+        }
+        if self.levels.always { self.levels.add(text, line, request) } else { Ok(()) }
     }
 
     /// Collects the spelling of a value of a typed format, if it is needed.
@@ -302,6 +347,9 @@ impl ColumnSummary {
 
     /// Counts a cell that is neither missing nor numeric nor boolean.
     pub fn other(&mut self, text: &[u8], line: u64, request: &ProfileRequest) -> Fallible {
+        if self.notation.is_some() {
+            return self.written_cell(text, line, request);
+        }
         self.n_others += 1;
         self.first_other.get_or_insert_with(|| (line, shown(text)));
         self.levels.add(text, line, request)
@@ -319,7 +367,8 @@ impl ColumnSummary {
 
     /// The number of distinct values, and whether there may be more.
     pub fn n_distinct(&self) -> (u64, bool) {
-        if self.n_others + self.n_booleans > 0 || self.levels.collected() {
+        let by_levels = self.levels.collected() && (self.notation.is_none() || self.levels.always);
+        if self.n_others + self.n_booleans > 0 || by_levels {
             let capped = self.levels.full || self.levels.skipped;
             return (self.levels.counts.len() as u64, capped);
         }
@@ -348,6 +397,7 @@ impl ColumnSummary {
         self.width = self.width.max(other.width);
         self.index_zero |= other.index_zero;
         self.declared = self.declared.or(other.declared);
+        self.notation = self.notation.take().or(other.notation);
         self.note = self.note.take().or(other.note);
     }
 }
@@ -360,6 +410,7 @@ pub(crate) type Fallible = std::result::Result<(), Box<Fault>>;
 pub(crate) enum Fault {
     NotUtf8 { line: u64 },
     Cell { line: u64, found: String, expected: Kind },
+    Notation { line: u64, found: String, notation: String },
 }
 
 impl Fault {
@@ -373,6 +424,9 @@ impl Fault {
             }
             Fault::Cell { line, found, expected } => {
                 Error::Cell { file, at: at(line), column: column.to_owned(), found, expected }
+            }
+            Fault::Notation { line, found, notation } => {
+                Error::Notation { file, at: at(line), column: column.to_owned(), found, notation }
             }
         }
     }
@@ -389,8 +443,12 @@ pub(crate) struct LevelCounts {
     begun: bool,
     /// Whether there are more levels than the limit; the list is then discarded.
     pub full: bool,
-    /// Some numbers went by before the first level, so the list has incomplete.
+    /// Some numbers went by before the first level, so the list is incomplete.
     pub skipped: bool,
+    /// Whether the levels do not matter, since the user declared the column to be text.
+    ignored: bool,
+    /// How the levels that were discarded are written.
+    discarded: NotationCounts,
 }
 
 impl LevelCounts {
@@ -402,6 +460,8 @@ impl LevelCounts {
             begun: always,
             full: false,
             skipped: false,
+            ignored: false,
+            discarded: NotationCounts::default(),
         }
     }
 
@@ -420,22 +480,51 @@ impl LevelCounts {
             return Err(Fault::NotUtf8 { line }.into());
         }
         if self.full {
+            self.discard(level, 1);
             return Ok(());
         }
         self.insert(level.into(), 1, &request.limits);
         Ok(())
     }
 
+    /// Counts how a level is written that is not listed.
+    fn discard(&mut self, level: &[u8], n: u64) {
+        if !self.ignored
+            && number::parse(level).is_none()
+            && let Ok(text) = std::str::from_utf8(level)
+        {
+            self.discarded.add(text, n);
+        }
+    }
+
+    fn discard_all(&mut self) {
+        self.full = true;
+        for (level, n) in std::mem::take(&mut self.counts) {
+            self.discard(&level, n);
+        }
+    }
+
+    /// How all levels that are no plain numbers are written.
+    pub fn notations(&self) -> NotationCounts {
+        let mut all = self.discarded.clone();
+        for (level, n) in &self.counts {
+            if let (None, Ok(text)) = (number::parse(level), std::str::from_utf8(level)) {
+                all.add(text, *n);
+            }
+        }
+        all
+    }
+
     fn insert(&mut self, level: Box<[u8]>, n: u64, limits: &Limits) {
         if self.full {
+            self.discard(&level, n);
             return;
         }
         self.begun = true;
         self.n_bytes += level.len();
         *self.counts.entry(level).or_insert(0) += n;
         if self.counts.len() > limits.levels || self.n_bytes > MAX_LEVEL_BYTES {
-            self.full = true;
-            self.counts = HashMap::default();
+            self.discard_all();
         }
     }
 
@@ -443,9 +532,10 @@ impl LevelCounts {
         self.always |= other.always;
         self.begun |= other.begun;
         self.skipped |= other.skipped;
-        if other.full {
-            self.full = true;
-            self.counts = HashMap::default();
+        self.ignored |= other.ignored;
+        self.discarded.merge(&other.discarded);
+        if other.full && !self.full {
+            self.discard_all();
         }
         for (level, n) in other.counts {
             match self.counts.get_mut(&level) {
@@ -456,7 +546,8 @@ impl LevelCounts {
     }
 }
 
-/// The truth value a level stands for, in any case.
+/// The truth value of `true` and `false`, in any case. Only cells that are spelled so make a column boolean; a column
+/// that is boolean for another reason is decoded by [`mercer::data::parse_boolean`].
 #[inline]
 pub(crate) fn parse_bool(level: &[u8]) -> Option<bool> {
     match level.len() {

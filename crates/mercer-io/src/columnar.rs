@@ -14,7 +14,7 @@ use crate::pipeline::Decoded;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
-use mercer::data::Kind;
+use mercer::data::{DateOrder, Kind, Notation};
 
 /// What the values of a type mean to us.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,37 +22,40 @@ enum Class {
     Integer,
     Float,
     Decimal,
-    /// A count of units, so many to the day or second.
+    /// A time of day or a duration as a count of units, so many to the second.
     Time {
-        per_unit: f64,
-        note: &'static str,
+        per_second: f64,
+    },
+    /// A date or a timestamp as a count of units since 1970-01-01, so many to the day.
+    Date {
+        per_day: f64,
     },
     Boolean,
     Word,
     Null,
 }
 
-const DAYS: &str = "dates are read as days since 1970-01-01";
 const SECONDS: &str = "times are read as seconds";
+const SECONDS_PER_DAY: f64 = 86_400.0;
 
 fn class(of: &DataType) -> Option<Class> {
     use DataType::*;
-    let seconds = |unit: &TimeUnit| Class::Time {
-        per_unit: match unit {
-            TimeUnit::Second => 1.0,
-            TimeUnit::Millisecond => 1e3,
-            TimeUnit::Microsecond => 1e6,
-            TimeUnit::Nanosecond => 1e9,
-        },
-        note: SECONDS,
+    let per_second = |unit: &TimeUnit| match unit {
+        TimeUnit::Second => 1.0,
+        TimeUnit::Millisecond => 1e3,
+        TimeUnit::Microsecond => 1e6,
+        TimeUnit::Nanosecond => 1e9,
     };
     Some(match of {
         Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => Class::Integer,
         Float16 | Float32 | Float64 => Class::Float,
         Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..) => Class::Decimal,
-        Date32 => Class::Time { per_unit: 1.0, note: DAYS },
-        Date64 => Class::Time { per_unit: 86_400_000.0, note: DAYS },
-        Timestamp(unit, _) | Time32(unit) | Time64(unit) | Duration(unit) => seconds(unit),
+        Date32 => Class::Date { per_day: 1.0 },
+        Date64 => Class::Date { per_day: 1e3 * SECONDS_PER_DAY },
+        Timestamp(unit, _) => Class::Date { per_day: per_second(unit) * SECONDS_PER_DAY },
+        Time32(unit) | Time64(unit) | Duration(unit) => {
+            Class::Time { per_second: per_second(unit) }
+        }
         Boolean => Class::Boolean,
         Utf8 | LargeUtf8 | Utf8View => Class::Word,
         Null => Class::Null,
@@ -170,8 +173,10 @@ impl<'a> ColumnOf<'a> {
             Class::Null => None,
             _ => Some(Kind::Numeric),
         };
-        if let Class::Time { note, .. } = self.class {
-            summary.note = Some(note.to_owned());
+        match self.class {
+            Class::Time { .. } => summary.note = Some(SECONDS.to_owned()),
+            Class::Date { .. } => summary.notation = Some(Notation::Date(DateOrder::Ymd)),
+            _ => {}
         }
         let numbers = self.numbers();
         let speller = Speller::new(self.values);
@@ -209,6 +214,7 @@ impl<'a> ColumnOf<'a> {
             (Kind::Sparse, _) => false,
             (_, Class::Null) | (Kind::Categorical | Kind::Text, _) => true,
             (Kind::Boolean, class) => class == Class::Boolean,
+            (Kind::Numeric, Class::Word) => !to.field.notation.is_plain(),
             (Kind::Numeric, class) => !matches!(class, Class::Boolean | Class::Word),
         };
         fits.then(|| self.fill(to))
@@ -216,7 +222,7 @@ impl<'a> ColumnOf<'a> {
 
     fn fill(&self, to: &FieldDecoder) -> std::result::Result<Cells, Box<Fault>> {
         let n = self.array.len();
-        let mut cells = Cells::new(to.field.kind, n);
+        let mut cells = Cells::new(&to.field, n);
         let numbers = if to.field.kind == Kind::Numeric { self.numbers() } else { None };
         let speller = Speller::new(self.values);
         let mut word = String::new();
@@ -225,7 +231,7 @@ impl<'a> ColumnOf<'a> {
                 cells.push_missing();
                 continue;
             };
-            if let (Cells::Numeric(v), Some(numbers)) = (&mut cells, &numbers) {
+            if let (Cells::Numeric(v) | Cells::Written(v), Some(numbers)) = (&mut cells, &numbers) {
                 let x = numbers[position];
                 v.push(if x.is_nan() { x } else { finite(x, i as u64 + 1)? });
                 continue;
@@ -245,7 +251,7 @@ impl<'a> ColumnOf<'a> {
     fn numbers(&self) -> Option<Vec<f64>> {
         match self.class {
             Class::Integer | Class::Float => doubles(self.values),
-            Class::Time { per_unit, .. } => {
+            Class::Time { per_second: per_unit } | Class::Date { per_day: per_unit } => {
                 Some(doubles(self.values)?.into_iter().map(|x| x / per_unit).collect())
             }
             // Parsed from its digits: dividing a rounded mantissa would round twice.

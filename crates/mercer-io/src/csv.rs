@@ -169,7 +169,7 @@ impl Reader for Csv {
             self.names.iter().map(|name| decoder.position(name)).collect();
         let cells = positions
             .iter()
-            .map(|position| position.map(|k| (k, Cells::new(decoder.fields[k].field.kind, n))))
+            .map(|position| position.map(|k| (k, Cells::new(&decoder.fields[k].field, n))))
             .collect();
         let mut sink = DecodeSink { decoder, numeric_tokens: decoder.missing.numeric, cells };
         let limits = (decoder.limits.field_bytes, decoder.limits.record_bytes);

@@ -44,13 +44,13 @@ impl<'a> Decoder<'a> {
     pub fn check_names(&self, names: &[String]) -> Result<()> {
         let present: hashbrown::HashSet<&str, RandomState> =
             names.iter().map(String::as_str).collect();
-        match self.fields.iter().find(|f| !present.contains(f.field.name.as_str())) {
-            Some(f) => Err(Error::missing_column(
-                self.file,
-                &f.field.name,
-                names.iter().map(String::as_str),
-            )),
-            None => Ok(()),
+        let absent = self.fields.iter().map(|f| f.field.name.as_str());
+        let absent: Vec<&str> = absent.filter(|name| !present.contains(name)).collect();
+        match absent.is_empty() {
+            true => Ok(()),
+            false => {
+                Err(Error::missing_columns(self.file, &absent, names.iter().map(String::as_str)))
+            }
         }
     }
 }
@@ -64,6 +64,11 @@ impl FieldDecoder {
             _ => HashMap::default(),
         };
         FieldDecoder { field, codes }
+    }
+
+    /// The value of a cell of a numeric column that is not written plainly.
+    pub fn parse(&self, text: &[u8]) -> Option<f64> {
+        std::str::from_utf8(text).ok().and_then(|text| self.field.notation.parse(text))
     }
 
     /// The code of a level.

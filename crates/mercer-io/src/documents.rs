@@ -343,7 +343,7 @@ impl Reader for Documents {
         let (mut columns, mut seen) = (Vec::new(), Vec::new());
         for (k, to) in decoder.fields.iter().enumerate() {
             let name = to.field.name.as_str();
-            let mut cells = Cells::new(kind(k), n);
+            let mut cells = Cells::new(&to.field, n);
             let is_text = kind(k) == Kind::Text && (n_texts == 1 || name == TEXT);
             // The label follows the text, as the target of a model does.
             let behind = decoder.fields.len() == 2 && k == 1 && kind(0) == Kind::Text;

@@ -149,6 +149,33 @@ pub enum Error {
         /// A similar name.
         close: Option<String>,
     },
+    /// Several columns that are not there.
+    #[error("{file}: no columns {}; it has {present}", list(.names))]
+    MissingColumns {
+        /// Which file.
+        file: String,
+        /// The names of the columns.
+        names: Vec<String>,
+        /// What there is.
+        present: String,
+    },
+    /// A cell that is not written as the other cells of its column.
+    #[error(
+        "{file}, {at}, column `{column}`: `{found}` is not among the {notation}; `--missing '{found}'` treats it as \
+         missing, `--column {column}=categorical` reads every cell as a category"
+    )]
+    Notation {
+        /// Which file.
+        file: String,
+        /// Where.
+        at: At,
+        /// The column.
+        column: String,
+        /// The cell.
+        found: String,
+        /// How the other cells are written.
+        notation: String,
+    },
     /// A cell that is not what its column holds.
     #[error(
         "{file}, {at}, column `{column}`: `{found}` is not {}; `--missing '{found}'` treats it as \
@@ -270,6 +297,7 @@ impl Error {
             Error::Ragged { at, .. }
             | Error::Quote { at, .. }
             | Error::Cell { at, .. }
+            | Error::Notation { at, .. }
             | Error::NotUtf8 { at, .. }
             | Error::Syntax { at, .. }
             | Error::Width { at, .. }
@@ -298,14 +326,40 @@ impl Error {
             .filter(|(d, p)| *d <= 1 + p.chars().count().min(name.chars().count()) / 4)
             .min_by_key(|(d, _)| *d)
             .map(|(_, p)| p.to_owned());
-        let shown: Vec<String> = present.clone().take(20).map(|p| format!("`{p}`")).collect();
-        let more = present.count().saturating_sub(shown.len());
-        let mut present = shown.join(", ");
-        if more > 0 {
-            present.push_str(&format!(" and {more} more"));
-        }
+        let present = some_of(present);
         Error::MissingColumn { file: file.to_owned(), name: name.to_owned(), present, close }
     }
+
+    /// Names all columns that are not there.
+    pub(crate) fn missing_columns<'a>(
+        file: &str,
+        names: &[&str],
+        present: impl Iterator<Item = &'a str> + Clone,
+    ) -> Error {
+        match names {
+            [name] => Error::missing_column(file, name, present),
+            names => Error::MissingColumns {
+                file: file.to_owned(),
+                names: names.iter().map(|name| (*name).to_owned()).collect(),
+                present: some_of(present),
+            },
+        }
+    }
+}
+
+/// The first names of a list and the number of the others.
+fn some_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
+    let shown: Vec<String> = names.clone().take(20).map(|p| format!("`{p}`")).collect();
+    let more = names.count().saturating_sub(shown.len());
+    let mut list = shown.join(", ");
+    if more > 0 {
+        list.push_str(&format!(" and {more} more"));
+    }
+    list
+}
+
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn suggest(close: &Option<String>) -> String {

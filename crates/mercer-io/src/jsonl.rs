@@ -155,7 +155,7 @@ impl Reader for JsonLines {
 
     fn decode(&self, block: &Vec<u8>, decoder: &Decoder) -> Result<Decoded> {
         let n = n_lines(block) as usize;
-        let columns = decoder.fields.iter().map(|f| Cells::new(f.field.kind, n)).collect();
+        let columns = decoder.fields.iter().map(|f| Cells::new(&f.field, n)).collect();
         let seen = vec![false; decoder.fields.len()];
         let mut decoded = Decoded { columns, n_rows: 0, seen };
         let take = |d: &mut Decoded, key: &str, value: Value<'_>, line: u64| {
@@ -253,7 +253,7 @@ impl Value<'_> {
         Ok(())
     }
 
-    /// A JSON string is never read as a number.
+    /// A JSON string is read as a number only in a column whose numbers are written as strings.
     fn push(&self, cells: &mut Cells, line: u64, decoder: &Decoder, k: usize) -> Fallible {
         let text = match self {
             Value::Null => {
@@ -265,8 +265,9 @@ impl Value<'_> {
             Value::Number(text) => text,
             Value::Text(text) => text,
         };
-        let expected = decoder.fields[k].field.kind;
-        if matches!(self, Value::Text(_)) && matches!(expected, Kind::Numeric | Kind::Boolean) {
+        let field = &decoder.fields[k].field;
+        let (expected, plain) = (field.kind, field.notation.is_plain());
+        if matches!(self, Value::Text(_)) && expected == Kind::Numeric && plain {
             return Err(Fault::Cell { line, found: shown(text.as_bytes()), expected }.into());
         }
         cells.push(text.as_bytes(), text.as_bytes(), line, &decoder.fields[k])

@@ -43,5 +43,5 @@ mod svmlight;
 
 pub use error::{At, Error, Result};
 pub use mercer::data::{ColumnProfile, Profile};
-pub use options::{Format, Limits, Options};
+pub use options::{ColumnType, Format, Limits, Options};
 pub use source::Source;

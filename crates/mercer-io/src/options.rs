@@ -1,6 +1,6 @@
 //! Options and limits of reading.
 
-use mercer::data::Kind;
+use mercer::data::{DateOrder, Kind, Notation, NumberNotation};
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,8 +18,8 @@ pub struct Options {
     /// Cells of a text format that stand for a missing value, compared after trimming. JSON, Parquet
     /// and Arrow have `null` for this.
     pub missing: Vec<String>,
-    /// Kinds that win over inference.
-    pub kinds: Vec<(String, Kind)>,
+    /// Types that win over inference.
+    pub types: Vec<(String, ColumnType)>,
     /// The target column: its levels are collected as they are written, even if they are numbers.
     pub target: Option<String>,
     /// The first index of an svmlight file; `None` is 1 unless index 0 occurs.
@@ -40,12 +40,90 @@ impl Default for Options {
             header: true,
             quotes: true,
             missing: missing.map(str::to_owned).into(),
-            kinds: Vec::new(),
+            types: Vec::new(),
             target: None,
             first_index: None,
             cache_bytes: 64 << 20,
             limits: Limits::default(),
         }
+    }
+}
+
+/// The type of a column as a user declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// A kind; how numbers are written is inferred.
+    Kind(Kind),
+    /// Numbers with this decimal separator.
+    Decimal(char),
+    /// Dates, in this order of year, month and day if it is given.
+    Date(Option<DateOrder>),
+}
+
+impl ColumnType {
+    /// The kind of the values.
+    pub fn kind(self) -> Kind {
+        match self {
+            ColumnType::Kind(kind) => kind,
+            ColumnType::Decimal(_) | ColumnType::Date(_) => Kind::Numeric,
+        }
+    }
+
+    /// How the cells are written, where the declaration determines it.
+    pub(crate) fn notation(self) -> Option<Notation> {
+        match self {
+            ColumnType::Decimal(decimal) => {
+                Some(Notation::Number(NumberNotation::with_decimal(decimal)))
+            }
+            ColumnType::Date(order) => order.map(Notation::Date),
+            ColumnType::Kind(_) => None,
+        }
+    }
+}
+
+impl From<Kind> for ColumnType {
+    fn from(kind: Kind) -> ColumnType {
+        ColumnType::Kind(kind)
+    }
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ColumnType::Kind(kind) => kind.fmt(f),
+            ColumnType::Decimal(',') => f.pad("numeric:comma"),
+            ColumnType::Decimal(_) => f.pad("numeric:point"),
+            ColumnType::Date(None) => f.pad("date"),
+            ColumnType::Date(Some(DateOrder::Ymd)) => f.pad("date:ymd"),
+            ColumnType::Date(Some(DateOrder::Dmy)) => f.pad("date:dmy"),
+            ColumnType::Date(Some(DateOrder::Mdy)) => f.pad("date:mdy"),
+        }
+    }
+}
+
+impl FromStr for ColumnType {
+    type Err = String;
+
+    /// `numeric`, `numeric:comma`, `numeric:point`, `categorical`, `boolean`, `text`, `date`, `date:ymd`, `date:dmy` or
+    /// `date:mdy`.
+    fn from_str(name: &str) -> Result<ColumnType, String> {
+        Ok(match name {
+            "numeric" => Kind::Numeric.into(),
+            "numeric:comma" => ColumnType::Decimal(','),
+            "numeric:point" => ColumnType::Decimal('.'),
+            "categorical" => Kind::Categorical.into(),
+            "boolean" => Kind::Boolean.into(),
+            "text" => Kind::Text.into(),
+            "date" => ColumnType::Date(None),
+            "date:ymd" => ColumnType::Date(Some(DateOrder::Ymd)),
+            "date:dmy" => ColumnType::Date(Some(DateOrder::Dmy)),
+            "date:mdy" => ColumnType::Date(Some(DateOrder::Mdy)),
+            _ => {
+                return Err("expected numeric, numeric:comma, numeric:point, categorical, boolean, text, date, \
+                            date:ymd, date:dmy or date:mdy"
+                    .into());
+            }
+        })
     }
 }
 

@@ -247,6 +247,20 @@ impl Source {
         words
     }
 
+    /// The delimiter of a CSV file.
+    fn delimiter(&self) -> Option<u8> {
+        match &self.format {
+            Opened::Csv(csv) => Some(csv.delimiter),
+            _ => None,
+        }
+    }
+
+    /// The names of the columns that are in the file and not in a schema, where the format declares its columns.
+    pub fn extra_columns(&self, schema: &Schema) -> Vec<String> {
+        let names = with_reader!(self, reader => reader.names().map(<[String]>::to_vec));
+        names.unwrap_or_default().into_iter().filter(|name| schema.field(name).is_none()).collect()
+    }
+
     /// Reads the input once and infers the kind of each column. `monitor` is called with the bytes read and the total,
     /// and returns whether to continue.
     ///
@@ -278,9 +292,12 @@ impl Source {
         let builder = ProfileBuilder { file: &self.name, options: &self.options, at: reader.at() };
         let mut summaries = self.summarize(reader, &request, monitor)?;
         let mut names = self.names(reader, &summaries);
-        let incomplete = builder.incomplete(&names, &summaries);
-        if !incomplete.is_empty() {
+        let comma = self.delimiter() == Some(b';');
+        let notations = builder.notations(&names, &summaries, comma);
+        let incomplete = builder.incomplete(&names, &summaries, &notations);
+        if !incomplete.is_empty() || !notations.is_empty() {
             request.exact_levels.extend(incomplete);
+            request.notations.extend(notations);
             request.cache_left = AtomicI64::new(self.options.cache_bytes as i64);
             summaries = self.summarize(reader, &request, monitor)?;
             names = self.names(reader, &summaries);
@@ -382,15 +399,14 @@ impl Source {
         if n_rows == 0 {
             return Err(self.no_rows());
         }
-        let absent = schema.fields.iter().zip(seen).find(|(_, seen)| !**seen);
-        let present = schema.fields.iter().zip(seen).filter(|(_, seen)| **seen);
-        match absent {
-            Some((field, _)) => Err(Error::missing_column(
-                &self.name,
-                &field.name,
-                present.map(|(field, _)| field.name.as_str()),
-            )),
-            None => Ok(()),
+        let columns = |wanted: bool| {
+            let fields = schema.fields.iter().zip(seen).filter(move |(_, seen)| **seen == wanted);
+            fields.map(|(field, _)| field.name.as_str())
+        };
+        let absent: Vec<&str> = columns(false).collect();
+        match absent.is_empty() {
+            true => Ok(()),
+            false => Err(Error::missing_columns(&self.name, &absent, columns(true))),
         }
     }
 

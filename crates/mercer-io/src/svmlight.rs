@@ -184,7 +184,10 @@ impl Reader for Svmlight {
         let first = u64::from(self.first_index().unwrap_or(1));
         let label = decoder.position(LABEL).map(|k| &decoder.fields[k]);
         let width = decoder.position(FEATURES).map(|k| decoder.fields[k].field.width);
-        let mut labels = Cells::new(label.map_or(Kind::Numeric, |f| f.field.kind), 0);
+        let mut labels = match label {
+            Some(label) => Cells::new(&label.field, 0),
+            None => Cells::Numeric(Vec::new()),
+        };
         let mut rows = SparseRows::default();
         let mut ends: Vec<usize> = Vec::new();
         let n_pairs = std::cell::Cell::new(0);

@@ -15,6 +15,7 @@ mod svm;
 mod table;
 mod text;
 mod tune;
+mod vectorizer;
 mod work;
 
 use mercer::catalog::CATALOG;
@@ -53,6 +54,8 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(array::are_category_codes, m)?)?;
     m.add_function(wrap_pyfunction!(table::is_free_text, m)?)?;
+    m.add_class::<vectorizer::Vectorizer>()?;
+    m.add_function(wrap_pyfunction!(vectorizer::check, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::load, m)?)?;

@@ -1,6 +1,6 @@
 //! The options of `mercer train` and `mercer compare`.
 
-use super::{FoldOptions, Reading, parse};
+use super::{FoldOptions, IgnoredChecks, Reading, parse};
 use crate::commands::DecisionOptions;
 use clap::{ArgGroup, Args as Group, ValueHint};
 use mercer::train::SupervisedTask;
@@ -89,6 +89,9 @@ pub struct Train {
     /// Drop a column (may repeat)
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
+    /// Use every column, also those that tell nothing about new rows: identifiers, constants and duplicates
+    #[arg(long)]
+    pub keep_columns: bool,
     /// Column with the sample weight of each row, a finite number of at least 0: a row of weight 2 counts as two rows,
     /// in the fit and in the cross-validated scores. The column is not a feature
     #[arg(long, value_name = "COLUMN")]
@@ -100,6 +103,12 @@ pub struct Train {
     pub semi_supervised: SemiSupervised,
     #[command(flatten)]
     pub decision: DecisionOptions,
+    #[command(flatten)]
+    pub ignored: IgnoredChecks,
+    /// Do not check the table. The checks read a sample of the rows in a pass of their own, which also measures importances
+    /// and the distributions that `mercer check NEW MODEL` compares with
+    #[arg(long)]
+    pub no_checks: bool,
     /// Number of cross-validation folds; 0 skips the cross-validation
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=100), value_name = "N")]
     pub folds: u16,

@@ -1,5 +1,6 @@
 //! The command line: the global options here, the options of each command in the other files.
 
+mod check;
 mod files;
 mod folds;
 mod learn;
@@ -10,6 +11,7 @@ mod predict;
 mod serve;
 mod tune;
 
+pub use check::{CheckArgs, IgnoredChecks, ProfileArgs};
 pub use files::{Completions, Forget, Generate, Inspect, Merge, Models};
 pub use folds::FoldOptions;
 pub use learn::{Compare, SemiSupervised, Train};
@@ -21,8 +23,7 @@ pub use tune::{SearchKind, Tune};
 
 use crate::commands::{Bayes, Hyperplane, Kernel};
 use clap::{Args as Group, Parser, Subcommand};
-use mercer::data::Kind;
-use mercer_io::Format;
+use mercer_io::{ColumnType, Format};
 use std::time::Duration;
 
 /// Machine learning for tables and text: train, predict, evaluate and explain.
@@ -79,6 +80,8 @@ pub enum Command {
     Evaluate(Evaluate),
     Compare(Compare),
     Tune(Tune),
+    Check(CheckArgs),
+    Profile(ProfileArgs),
     Decide(Decide),
     Explain(Explain),
     Bayes(Bayes),
@@ -116,9 +119,11 @@ pub struct Reading {
     /// String that marks a missing value, besides the usual ones (empty, NA, NaN, ?, …; may repeat)
     #[arg(long, value_name = "STRING")]
     pub missing: Vec<String>,
-    /// Type of a column: numeric, categorical, boolean or text (may repeat) [default: inferred]
+    /// Type of a column: numeric, categorical, boolean, text or date; numeric:comma and numeric:point set the decimal
+    /// separator, date:ymd, date:dmy and date:mdy the order. A column with a declared type is never dropped (may
+    /// repeat) [default: inferred and reported]
     #[arg(long = "column", value_parser = parse::column, value_name = "NAME=TYPE")]
-    pub columns: Vec<(String, Kind)>,
+    pub columns: Vec<(String, ColumnType)>,
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::tune::SearchKind;
 use mercer::data::Kind;
 use mercer::train::SupervisedTask;
-use mercer_io::Format;
+use mercer_io::{ColumnType, Format};
 use std::time::Duration;
 
 pub fn fraction(text: &str) -> Result<f64, String> {
@@ -47,17 +47,10 @@ pub fn task(text: &str) -> Result<SupervisedTask, String> {
     }
 }
 
-pub fn column(text: &str) -> Result<(String, Kind), String> {
-    // The name may hold an equals sign, the kind cannot.
-    let (name, kind) = text.rsplit_once('=').ok_or("expected NAME=KIND")?;
-    let kind = match kind {
-        "numeric" => Kind::Numeric,
-        "categorical" => Kind::Categorical,
-        "boolean" => Kind::Boolean,
-        "text" => Kind::Text,
-        _ => return Err("expected numeric, categorical, boolean or text".into()),
-    };
-    Ok((name.to_owned(), kind))
+pub fn column(text: &str) -> Result<(String, ColumnType), String> {
+    // The name may hold an equals sign, the type cannot.
+    let (name, of) = text.rsplit_once('=').ok_or("expected NAME=TYPE")?;
+    Ok((name.to_owned(), of.parse()?))
 }
 
 pub fn format(text: &str) -> Result<Format, String> {

@@ -16,6 +16,7 @@ Examples:
   mercer predict mail.mercer new.csv --cost costs.csv --reject 0.2 --prior spam=0.8
   mercer predict prices.mercer new.csv --interval 0.95
   mercer predict penguins.mercer new.csv --sets 0.9    # the classes that are plausible at 90 %
+  mercer predict churn.mercer new.csv --keep customer_id --proba > predictions.csv
   mercer predict lda.mercer new.csv --projection
   mercer predict mail.mercer letter.eml
   tail -f log | mercer predict mail.mercer - --format lines")]
@@ -57,6 +58,9 @@ pub struct Predict {
     /// probability; from the cross-validation of the training rows
     #[arg(long, value_name = "LEVEL", value_parser = parse::level)]
     pub sets: Option<f64>,
+    /// Copy this column of the table to the predictions, in front of them (may repeat)
+    #[arg(long, value_name = "COLUMN")]
+    pub keep: Vec<String>,
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,

@@ -4,8 +4,9 @@ use crate::failure::{Failure, Result};
 use crate::session::Session;
 use mercer::catalog::{Capability, Card};
 use mercer::data::{Kind, Profile};
-use mercer::preprocess::{CategoryEncoding, DropReason, Features};
-use mercer::train::ColumnSelection;
+use mercer::preprocess::{CategoryEncoding, DropReason, DroppedColumn, Features};
+use mercer::train::{ColumnSelection, unusable_columns};
+use mercer_io::Source;
 
 /// The columns that are not features: the ignored ones and that of the sample weights.
 pub(super) fn left_out(ignore: &[String], weights: Option<&str>) -> Vec<String> {
@@ -70,14 +71,50 @@ pub(super) fn plan(
         let names = selected.dropped.iter().filter(|(_, r)| *r == reason);
         let names: Vec<String> = names.map(|(name, _)| format!("`{name}`")).collect();
         if !names.is_empty() {
-            let why = explanation(reason, card, flag);
+            let why = explanation(&reason, card, flag);
             session.message(&format!("dropped columns: {} ({why})", names.join(", ")));
         }
     }
     Ok(selected.features)
 }
 
-fn explanation(reason: DropReason, card: &Card, flag: &str) -> String {
+/// Columns of which every one is named; of more, their number.
+const MAX_NAMED_COLUMNS: usize = 12;
+
+/// The columns that tell nothing about new rows, reported with the reason.
+pub(super) fn unusable(
+    profile: &Profile,
+    target: Option<&str>,
+    except: &[String],
+    source: &Source,
+    session: &Session,
+) -> Result<Vec<DroppedColumn>> {
+    let bar = session.bar("columns");
+    let monitor = session.monitor(&bar);
+    let dropped = unusable_columns(profile, target, except, source, &monitor);
+    bar.finish_and_clear();
+    session.check_interrupt()?;
+    let dropped = match dropped {
+        // At a time limit the columns stay as they are.
+        Err(mercer_io::Error::Core(mercer::Error::Stopped)) => Vec::new(),
+        dropped => dropped?,
+    };
+    for column in dropped.iter().take(MAX_NAMED_COLUMNS) {
+        let kind = profile.column(&column.name).map_or(Kind::Numeric, |c| c.kind);
+        session.message(&format!(
+            "dropped column `{}` ({}); `--column {}={kind}` keeps it",
+            column.name, column.reason, column.name
+        ));
+    }
+    if let Some(more) = dropped.len().checked_sub(MAX_NAMED_COLUMNS).filter(|n| *n > 0) {
+        session.message(&format!(
+            "dropped {more} more constant, duplicate or identifier columns; `--keep-columns` keeps all"
+        ));
+    }
+    Ok(dropped)
+}
+
+fn explanation(reason: &DropReason, card: &Card, flag: &str) -> String {
     match reason {
         DropReason::NotSelected => format!("not selected by {flag}"),
         DropReason::Empty => "all values are missing".to_owned(),
@@ -90,5 +127,6 @@ fn explanation(reason: DropReason, card: &Card, flag: &str) -> String {
             card.id
         ),
         DropReason::Categorical => "categorical; `--prepare categories=drop`".to_owned(),
+        other => other.to_string(),
     }
 }

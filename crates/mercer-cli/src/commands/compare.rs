@@ -1,7 +1,7 @@
 //! `mercer compare`: several estimators on the same cross-validation folds, and a plot of their posterior
 //! probabilities or decision boundaries.
 
-use super::columns::{check_weights, left_out, plan};
+use super::columns::{check_weights, left_out, plan, unusable};
 use super::select;
 use super::train::{recipe, target_column, target_failure};
 use crate::args::Compare;
@@ -14,6 +14,7 @@ use mercer::catalog::{Capability, Estimator};
 use mercer::data::{Classes, Kind, Profile, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
+use mercer::preprocess::DroppedColumn;
 use mercer::train::select::Candidate;
 use mercer::train::{
     ColumnSelection, SupervisedTask, Task, Trained, Training, check_regression_target,
@@ -49,7 +50,10 @@ fn compare_on_folds(
     }
     .map_err(|e| target_failure(e, &source))?;
     let rows = (&source, &profile);
-    let board = select::leaderboard(&args.into(), named, rows, target, (task, &classes), session)?;
+    let except = left_out(&args.ignore, args.weights.as_deref());
+    let unusable = unusable(&profile, Some(&target.name), &except, &source, session)?;
+    let asked = select::Comparison { unusable: &unusable, ..args.into() };
+    let board = select::leaderboard(&asked, named, rows, target, (task, &classes), session)?;
     if session.json {
         return session.print_json(&board);
     }
@@ -91,10 +95,12 @@ pub fn run(args: Compare, session: &Session) -> Result<()> {
         false => classes_of_target(target, false),
     }
     .map_err(|e| target_failure(e, &source))?;
+    let except = left_out(&args.ignore, args.weights.as_deref());
+    let unusable = unusable(&profile, Some(&target.name), &except, &source, session)?;
     let (mut rows, mut models) = (Vec::new(), Vec::new());
     for estimator in estimators {
-        let (scores, model) =
-            fit(&args, estimator, (&source, &profile), &target.name, &classes, session)?;
+        let on = (&source, &profile, unusable.as_slice());
+        let (scores, model) = fit(&args, estimator, on, &target.name, &classes, session)?;
         rows.push(scores);
         models.push(model);
     }
@@ -151,7 +157,7 @@ fn estimators(args: &Compare) -> Result<Vec<Estimator>> {
 fn fit(
     args: &Compare,
     estimator: Estimator,
-    (source, profile): (&Source, &Profile),
+    (source, profile, unusable): (&Source, &Profile, &[DroppedColumn]),
     target: &str,
     classes: &Classes,
     session: &Session,
@@ -159,7 +165,7 @@ fn fit(
     let card = estimator.card();
     let recipe = recipe(&estimator, &args.prepare, None, false)?;
     let ignore = left_out(&args.ignore, args.weights.as_deref());
-    let selection = ColumnSelection { ignore: &ignore, only: &args.used };
+    let selection = ColumnSelection { ignore: &ignore, only: &args.used, unusable };
     let card_and_encoding = (card, recipe.categories);
     let mut features = plan(selection, "--use", profile, Some(target), card_and_encoding, session)?;
     features.weights = args.weights.clone();

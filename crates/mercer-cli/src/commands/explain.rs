@@ -36,15 +36,16 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     }
     let fitted = model.fitted.model.as_model();
     let target = model.features.target.as_deref();
+    let shown: &explanation::Shown<'_> = &|name, value| row.shown_value(name, value);
     match &explained {
         RowExplanation::SupportVectors(explained) => {
             explanation::supports(explained, target, fitted.outlier_detector().is_some())
         }
-        RowExplanation::Scores(explained) => explanation::scores(explained),
+        RowExplanation::Scores(explained) => explanation::scores(explained, shown),
         RowExplanation::Terms(explained) => {
-            explanation::terms(explained, target.unwrap_or("prediction"))
+            explanation::terms(explained, target.unwrap_or("prediction"), shown)
         }
-        RowExplanation::Factors(explained) => explanation::explanation(explained),
+        RowExplanation::Factors(explained) => explanation::explanation(explained, shown),
     }
 }
 

@@ -136,6 +136,7 @@ fn print_columns(out: &mut impl Write, model: &Trained) -> Result<()> {
     for (field, step) in features.schema.fields.iter().zip(&features.steps) {
         let encoding = match step {
             Step::Numeric(step) => step.names(&field.name).join(", "),
+            Step::Date(step) => step.names(&field.name).join(", "),
             Step::OneHot(step) if step.own.is_some() => {
                 let n = step.width(&field.levels);
                 format!(
@@ -156,10 +157,21 @@ fn print_columns(out: &mut impl Write, model: &Trained) -> Result<()> {
             }
             _ => encoding,
         };
-        rows.add_row([field.name.clone(), field.kind.to_string(), encoding]);
+        let kind = match field.notation.is_date() {
+            true => "date".to_owned(),
+            false => field.kind.to_string(),
+        };
+        rows.add_row([field.name.clone(), kind, encoding]);
     }
     writeln!(out, "{rows}")?;
     for line in features.summary() {
+        writeln!(out, "{}", wrap(&line, 2))?;
+    }
+    for field in features.schema.fields.iter().filter(|field| !field.notation.is_plain()) {
+        writeln!(out, "column `{}`: {}", field.name, field.notation)?;
+    }
+    for column in &features.dropped {
+        let line = format!("dropped column `{}`: {}", column.name, column.reason);
         writeln!(out, "{}", wrap(&line, 2))?;
     }
     if let Some(map) = &features.map {

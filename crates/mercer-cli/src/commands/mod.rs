@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod bayes;
+mod check;
 mod columns;
 mod compare;
 mod completions;
@@ -18,6 +19,8 @@ mod merge;
 mod models;
 mod plot;
 mod predict;
+mod predict_keep;
+mod profile;
 mod sample;
 mod select;
 #[cfg(feature = "serve")]
@@ -27,6 +30,7 @@ mod tune;
 mod unsupervised;
 
 pub use bayes::Bayes;
+pub use check::{Commands, WithCommand, remedy_command};
 pub use compare::Compared;
 pub use decision_options::DecisionOptions;
 pub use hyperplane::Hyperplane;
@@ -44,6 +48,8 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(args, session),
         Command::Compare(args) => compare::run(args, session),
         Command::Tune(args) => tune::run(args, session),
+        Command::Check(args) => check::run(args, session),
+        Command::Profile(args) => profile::run(args, session),
         Command::Bayes(args) => bayes::run(args, session),
         Command::Decide(args) => decide::run(args, session),
         Command::Explain(args) => explain::run(args, session),

@@ -1,10 +1,11 @@
 //! `mercer predict`: one line per row.
 
+use super::predict_keep::Kept;
 use crate::args::Predict;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
-use mercer::data::{Column, Stream, Table, Values};
+use mercer::data::{Column, Schema, Stream, Table, Values};
 use mercer::decision::{Risk, outlier_threshold};
 use mercer::model::chunk_rows;
 use mercer::predict::{LineFormat, PredictOptions, PredictionWriter, Predictions};
@@ -102,13 +103,20 @@ fn predict_table(
     let features = &model.features;
     let chunk = chunk_rows(features.n_features(), features.layout());
     let mut out = output(args.out.as_deref())?;
-    let mut header = Some(writer.lines.header());
+    let kept = Kept { names: &args.keep };
+    let schema = kept.add_to(features.input_schema(None));
+    report_extra_columns(source, &schema, model, session);
+    let mut header = Some(kept.header(writer.lines.header()));
     let mut totals = Totals::default();
     let mut write_error = None;
-    let done = source.stream(&features.input_schema(None), chunk, &mut |tables| {
+    let done = source.stream(&schema, chunk, &mut |tables| {
         let first = totals.n_rows;
-        let lines = parallel::map(tables.len(), |k| writer.lines(&tables[k], first + k * chunk))
-            .map_err(|e| e.after_rows(first))?;
+        let lines = parallel::map(tables.len(), |k| {
+            let mut lines = writer.lines(&tables[k], first + k * chunk)?;
+            lines.text = kept.lines(lines.text, &tables[k], session.json);
+            Ok::<_, mercer::Error>(lines)
+        })
+        .map_err(|e| e.after_rows(first))?;
         totals.n_rows += tables.iter().map(Table::n_rows).sum::<usize>();
         // The header is written only once the first rows have been predicted without an error.
         let header = header.take().map(|text| Lines { text, ..Lines::default() });
@@ -131,6 +139,33 @@ fn predict_table(
     }
     out.flush()?;
     Ok(totals)
+}
+
+/// Columns that are named; of more, their number.
+const MAX_EXTRA_COLUMNS: usize = 20;
+
+/// Reports the columns of the table that are not used, besides the target and those that training dropped.
+fn report_extra_columns(source: &Source, schema: &Schema, model: &Trained, session: &Session) {
+    let features = &model.features;
+    let known = |name: &String| {
+        Some(name) == features.target.as_ref()
+            || Some(name) == features.weights.as_ref()
+            || features.dropped.iter().any(|column| column.name == *name)
+    };
+    let extra = source.extra_columns(schema);
+    let extra: Vec<String> =
+        extra.into_iter().filter(|name| !known(name)).map(|name| format!("`{name}`")).collect();
+    if extra.is_empty() {
+        return;
+    }
+    let shown = extra[..extra.len().min(MAX_EXTRA_COLUMNS)].join(", ");
+    let more = match extra.len() - extra.len().min(MAX_EXTRA_COLUMNS) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    session.message(&format!(
+        "columns that the model was not trained with are not used: {shown}{more}"
+    ));
 }
 
 fn output(path: Option<&Path>) -> Result<Box<dyn Write>> {
@@ -183,6 +218,11 @@ fn predict_lines(
             "--format lines: the model has more than one column; pass a table".to_owned(),
         ));
     };
+    if !args.keep.is_empty() {
+        return Err(Failure::Usage(
+            "--keep needs a table; it does not work with --format lines".to_owned(),
+        ));
+    }
     if args.outliers.is_some() {
         return Err(Failure::Usage(
             "--outliers needs a table; it does not work with --format lines".to_owned(),

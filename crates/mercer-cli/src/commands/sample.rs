@@ -5,9 +5,9 @@ use crate::args::Sample;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
-use mercer::data::Label;
+use mercer::data::{DateOrder, Label, Notation};
 use mercer::predict::csv_field;
-use mercer::preprocess::{NumericStep, Step};
+use mercer::preprocess::{DateStep, NumericStep, Step};
 use mercer::train::Trained;
 use mercer_num::random::Random;
 use serde_json::{Map, Value, json};
@@ -118,6 +118,10 @@ impl<'a> Columns<'a> {
                     out.push(number(step, &field.name, &row[at..at + width]));
                     at += width;
                 }
+                Step::Date(step) => {
+                    out.push(date(step, &row[at..at + step.width()]));
+                    at += step.width();
+                }
                 Step::Code | Step::Numeric(_) => {
                     out.push(features.category(at, row[at]).map_or(Value::Null, Value::from));
                     at += 1;
@@ -149,6 +153,13 @@ fn number(step: &NumericStep, name: &str, cells: &[f64]) -> Value {
         return step.names(name).get(largest(cells)).map_or(Value::Null, |bin| json!(bin));
     }
     json!(step.invert(cells).unwrap_or(cells[0]))
+}
+
+/// A date as it was before it was prepared, if its elapsed days are among the features.
+fn date(step: &DateStep, cells: &[f64]) -> Value {
+    let elapsed = step.parts.first().and_then(|(_, numeric)| numeric.invert(cells));
+    let days = elapsed.map(|days| days + step.origin.unwrap_or(0.0));
+    days.map_or(Value::Null, |days| json!(Notation::Date(DateOrder::Ymd).format(days)))
 }
 
 /// The terms of a text in the order of the vocabulary, each as often as it was counted.

@@ -9,6 +9,7 @@ use mercer::calibrate::Conformal;
 use mercer::catalog::Estimator;
 use mercer::data::{Classes, ColumnProfile, Profile};
 use mercer::evaluate::{Evaluation, Metric, Predictions, RegressionEvaluation};
+use mercer::preprocess::DroppedColumn;
 use mercer::train::select::{
     Candidate, Leaderboard, Round, SelectionOptions, portfolio, select_model,
 };
@@ -46,6 +47,7 @@ pub(super) struct Comparison<'a> {
     pub only: &'a [String],
     pub weights: Option<&'a str>,
     pub steps: &'a [String],
+    pub unusable: &'a [DroppedColumn],
 }
 
 impl<'a> From<&'a Train> for Comparison<'a> {
@@ -60,6 +62,7 @@ impl<'a> From<&'a Train> for Comparison<'a> {
             only: &args.texts,
             weights: args.weights.as_deref(),
             steps: &args.prepare,
+            unusable: &[],
         }
     }
 }
@@ -76,6 +79,7 @@ impl<'a> From<&'a Compare> for Comparison<'a> {
             only: &args.used,
             weights: args.weights.as_deref(),
             steps: &args.prepare,
+            unusable: &[],
         }
     }
 }
@@ -126,7 +130,7 @@ pub(super) fn leaderboard(
     }
     let mut ignore = columns::left_out(asked.ignore, asked.weights);
     ignore.extend(asked.split.group.clone());
-    let selection = ColumnSelection { ignore: &ignore, only: asked.only };
+    let selection = ColumnSelection { ignore: &ignore, only: asked.only, unusable: asked.unusable };
     // Candidates that the user names are all compared on all rows, without the budget of the portfolio.
     let is_portfolio = candidates.is_none();
     let candidates = match candidates {
@@ -190,13 +194,25 @@ fn line(round: &Round<'_>, metric: Metric) -> String {
 
 /// The command that trains the winner again.
 pub(super) fn command(args: &Train, target: &str, best: &Candidate) -> String {
+    let options: Vec<String> = best.options().iter().map(|word| quoted(word)).collect();
+    format!("{} {}", command_of_table(args, target), options.join(" "))
+}
+
+/// The command that reads the table and its columns as this one does.
+pub(super) fn command_of_table(args: &Train, target: &str) -> String {
     let mut words = vec!["mercer".to_owned(), "train".to_owned(), quoted(&args.data)];
     words.extend(["--target".to_owned(), quoted(target)]);
-    words.extend(best.options().iter().map(|word| quoted(word)));
     let repeated =
         [("--text", &args.texts), ("--ignore", &args.ignore), ("--prepare", &args.prepare)];
     for (option, values) in repeated {
         words.extend(values.iter().flat_map(|value| [option.to_owned(), quoted(value)]));
+    }
+    let text = |name: &String| args.texts.contains(name);
+    for (name, of) in args.reading.columns.iter().filter(|(name, _)| !text(name)) {
+        words.extend(["--column".to_owned(), quoted(&format!("{name}={of}"))]);
+    }
+    if args.keep_columns {
+        words.push("--keep-columns".to_owned());
     }
     if let Some(weights) = &args.weights {
         words.extend(["--weights".to_owned(), quoted(weights)]);

@@ -1,24 +1,31 @@
 //! `mercer train`: from a table to a saved model, its certificate and its cross-validated scores.
 
-use super::{columns, plot, select, unsupervised};
+use super::check::Commands;
+use super::{check, columns, plot, select, unsupervised};
 use crate::args::{SemiSupervised, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
-use crate::report::{Paths, TrainReport, html, terminal};
+use crate::report::{Paths, TrainReport, terminal, train_page};
 use crate::session::Session;
 use mercer::catalog::{Capability, Estimator, Learns};
 use mercer::data::{Classes, ColumnProfile, Kind, Profile};
+use mercer::evaluate::Metric;
 use mercer::model::Monitor;
-use mercer::preprocess::{CachedCounts, Features, Recipe};
-use mercer::train::select::{Candidate, Leaderboard};
+use mercer::preprocess::{CachedCounts, DroppedColumn, Features, Recipe};
+use mercer::train::checks::{Check, Finding, FitFacts, check_fit, check_table};
+use mercer::train::select::{
+    Candidate, Importance, ImportanceOptions, Leaderboard, Sample, permutation_importance,
+};
 use mercer::train::{
-    Choice, ColumnSelection, EmOptions, Outcome, SupervisedTask, TargetError, Task, Trained,
-    Training, check_regression_target, choose_estimator, classes_of_target, find_target,
-    labels_of_target, recipe_for, similar_classes, train, train_semi_supervised,
+    Choice, ColumnSelection, Effect, EmOptions, Outcome, Reference, SupervisedTask, TargetError,
+    Task, Trained, Training, check_regression_target, choose_estimator, classes_of_target,
+    find_target, labels_of_target, partial_dependence, recipe_for, similar_classes, train,
+    train_semi_supervised,
 };
 use mercer_io::Source;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if args.keep_best {
@@ -26,7 +33,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     }
     session.check_output(&model_path(&args))?;
     report_path(&args).map_or(Ok(()), |path| session.check_output(&path))?;
-    let text = args.texts.iter().map(|name| (name.clone(), Kind::Text));
+    let text = args.texts.iter().map(|name| (name.clone(), Kind::Text.into()));
     args.reading.columns.extend(text);
     let like = args.like.as_deref().map(input::load).transpose()?;
     let target = args.target.clone().or_else(|| like.as_ref()?.features.target.clone());
@@ -41,13 +48,24 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     }
     columns::check_weights(args.weights.as_deref(), Some(&target.name), &profile)?;
     let task = task(&args, target, like.as_ref(), session)?;
+    let unusable = match &like {
+        // With --text, the other columns are not features anyway.
+        None if !args.keep_columns && args.texts.is_empty() => {
+            let except = columns::left_out(&args.ignore, args.weights.as_deref());
+            columns::unusable(&profile, Some(&target.name), &except, &source, session)?
+        }
+        _ => Vec::new(),
+    };
+    let table_checks =
+        TableChecks::new(&args, &profile, (target, task), &unusable, &source, session)?;
     let regression = task == SupervisedTask::Regression;
     check_options(&args, regression)?;
     let candidates = candidates(&args, like.as_ref())?;
     let board = if candidates.is_some() || select::is_requested(&args, like.as_ref()) {
         let classes = target_classes(&args, target, (task, "the portfolio"), &source, None)?;
         let (rows, of) = ((&source, &profile), (task, &classes));
-        Some(select::leaderboard(&(&args).into(), candidates, rows, target, of, session)?)
+        let asked = select::Comparison { unusable: &unusable, ..(&args).into() };
+        Some(select::leaderboard(&asked, candidates, rows, target, of, session)?)
     } else {
         None
     };
@@ -80,7 +98,8 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let recipe = recipe(&estimator, &args.prepare, args.features.as_deref(), args.append)?;
     let is_like = like.is_some();
     let on = (&source, &profile, target);
-    let (features, rows) = fit_features(&args, (&estimator, &recipe), like, on, &monitor, session)?;
+    let (features, rows) =
+        fit_features(&args, (&estimator, &recipe), like, on, &unusable, &monitor, session)?;
     // The comparison has scored the winner on held-out rows already.
     let best = board.as_ref().and_then(Leaderboard::best);
     let compared = best.and_then(|row| row.predictions.as_ref());
@@ -98,6 +117,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         seed: args.seed,
         recipe: fold_recipe(recipe, is_like),
     };
+    let fold_recipe = training.recipe.clone();
     let outcome = match args.semi_supervised.options() {
         Some(options) => {
             let more = more.as_ref().map(CachedCounts::new);
@@ -115,9 +135,162 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         select::set_scores(&mut outcome, predictions, &classes);
     }
     outcome.trained.decision = args.decision.rule(&outcome.trained, session)?;
+    outcome.trained.reference = table_checks.reference(&outcome.trained);
     let figures = report_figures(&args, &outcome.trained, &source, session);
     let selection = board.filter(|_| !is_named).zip(command);
-    finish(&args, session, &profile, (&reason, selection), outcome, figures)
+    let board = selection.as_ref().map(|(board, _)| board);
+    let findings = check::reported(table_checks.of_fit(&outcome, board), &args.ignored);
+    let task = if regression { Task::Regression } else { Task::Classification(&classes) };
+    let explained = match report_path(&args) {
+        Some(_) => table_checks.explain(&outcome.trained, &fold_recipe, task, board, &monitor),
+        None => Explained::default(),
+    };
+    let fit = selection.as_ref().map(|(_, command)| command.clone());
+    let fit = fit.or_else(|| Some(fit_command(&args, &table_checks.command, &outcome.trained)));
+    let commands = Commands { table: table_checks.command, fit };
+    let findings = Findings { list: findings, commands, explained };
+    finish(&args, session, &profile, (&reason, selection), findings, outcome, figures)
+}
+
+/// Training rows that a fitted model predicts, to compare with held-out rows.
+const MAX_PREDICTED_ROWS: usize = 2000;
+
+/// The command that trains a named estimator again.
+fn fit_command(args: &Train, of_table: &str, trained: &Trained) -> String {
+    let settings = args.settings.iter().map(|(key, value)| format!("{key}={value}"));
+    let settings = settings.map(|setting| format!(" --set {}", select::quoted(&setting)));
+    let map = args.features.as_ref().map(|map| format!(" --features {}", select::quoted(map)));
+    let options = settings.chain(map).collect::<String>();
+    format!("{of_table} --model {}{options}", trained.estimator.id())
+}
+
+/// The time for importances.
+const IMPORTANCE_BUDGET: Duration = Duration::from_secs(3);
+/// Columns whose effect is plotted.
+const MAX_EFFECTS: usize = 6;
+
+/// What the columns contribute to the predictions.
+#[derive(Default)]
+struct Explained {
+    importances: Vec<Importance>,
+    metric: &'static str,
+    effects: Vec<Effect>,
+}
+
+/// What was found about a table and a fit.
+#[derive(Default)]
+pub(super) struct Findings {
+    list: Vec<Finding>,
+    /// The commands that the options of a remedy are added to.
+    commands: Commands,
+    explained: Explained,
+}
+
+/// The checks of the table, and what those of the fit need.
+struct TableChecks {
+    sample: Sample,
+    findings: Vec<Finding>,
+    /// The command that remedies are added to.
+    command: String,
+}
+
+impl TableChecks {
+    /// Checks the table and reports what is suspicious in a line each.
+    fn new(
+        args: &Train,
+        profile: &Profile,
+        target: (&ColumnProfile, SupervisedTask),
+        unusable: &[DroppedColumn],
+        source: &Source,
+        session: &Session,
+    ) -> Result<TableChecks> {
+        let ignore = columns::left_out(&args.ignore, args.weights.as_deref());
+        let dropped = unusable.iter().map(|column| column.name.clone());
+        let left_out: Vec<String> = ignore.iter().cloned().chain(dropped).collect();
+        let sample = match args.no_checks {
+            true => None,
+            false => check::read_sample(profile, Some(target), &left_out, source, session)?,
+        };
+        let sample = sample.unwrap_or_else(Sample::empty);
+        let findings = match args.no_checks {
+            true => Vec::new(),
+            false => check_table(profile, Some(target), &ignore, unusable, &sample),
+        };
+        let findings = check::reported(findings, &args.ignored);
+        let command = select::command_of_table(args, &target.0.name);
+        // Dropped columns have been reported with their reasons.
+        for finding in findings.iter().filter(|f| f.code != Check::UnusableColumns) {
+            let line = format!("{} {}: {}", finding.code, finding.title, finding.figure);
+            session.message(&terminal::wrap(&line, 2));
+        }
+        Ok(TableChecks { sample, findings, command })
+    }
+
+    /// The importances of the columns and the effects of the most important ones. A report without them is no reason to
+    /// lose a trained model.
+    fn explain(
+        &self,
+        trained: &Trained,
+        recipe: &Recipe,
+        task: Task<'_>,
+        board: Option<&Leaderboard>,
+        monitor: &Monitor<'_>,
+    ) -> Explained {
+        let default = match task {
+            Task::Classification(_) => Metric::Accuracy,
+            Task::Regression | Task::Unsupervised => Metric::RSquared,
+        };
+        let metric = board.map_or(default, |board| board.metric);
+        let table = &self.sample.table;
+        let options = ImportanceOptions {
+            estimator: &trained.estimator,
+            features: &trained.features,
+            recipe,
+            task,
+            metric,
+            budget: IMPORTANCE_BUDGET,
+        };
+        let importances = match trained.features.map.is_some() || table.n_rows() == 0 {
+            true => Vec::new(),
+            false => permutation_importance(&options, table, &monitor.silent()).unwrap_or_default(),
+        };
+        let important: Vec<String> = match importances.is_empty() {
+            false => importances.iter().map(|importance| importance.column.clone()).collect(),
+            true => trained.features.schema.fields.iter().map(|f| f.name.clone()).collect(),
+        };
+        let effects = important.iter().take(MAX_EFFECTS);
+        let effects = effects.filter_map(|name| partial_dependence(trained, table, name).ok()?);
+        Explained { metric: metric.name(), effects: effects.collect(), importances }
+    }
+
+    /// The distributions of the feature columns.
+    fn reference(&self, trained: &Trained) -> Option<Reference> {
+        let rows = &self.sample.table;
+        (rows.n_rows() > 0).then(|| Reference::of(rows, &trained.features.schema))
+    }
+
+    /// All findings: those of the table and those of the fit.
+    fn of_fit(&self, outcome: &Outcome, board: Option<&Leaderboard>) -> Vec<Finding> {
+        let classification = outcome.evaluation.as_ref().filter(|e| e.n_rows() > 0);
+        let regression = outcome.regression.as_ref().filter(|e| e.n_rows() > 0);
+        let (classification, regression) =
+            (classification.map(|e| e.report()), regression.map(|e| e.report()));
+        let n_rows = self.sample.table.n_rows();
+        let stride = n_rows.div_ceil(MAX_PREDICTED_ROWS).max(1);
+        let some: Vec<usize> = (0..n_rows).step_by(stride).collect();
+        let rows = self.sample.table.rows_at(&some).ok().filter(|rows| rows.n_rows() > 0);
+        let of_fit = check_fit(&FitFacts {
+            trained: &outcome.trained,
+            classification: classification.as_ref(),
+            regression: regression.as_ref(),
+            leaderboard: board,
+            grid_edges: &[],
+            rows: rows.as_ref(),
+        });
+        let mut findings: Vec<Finding> = self.findings.iter().cloned().chain(of_fit).collect();
+        findings.sort_by_key(|finding| finding.code.code());
+        findings
+    }
 }
 
 /// The named estimator as the only candidate, if its folds are other than plain ones.
@@ -349,6 +522,7 @@ fn fit_features<'s>(
     (estimator, recipe): (&Estimator, &Recipe),
     like: Option<Trained>,
     (source, profile, target): (&'s Source, &Profile, &ColumnProfile),
+    unusable: &[DroppedColumn],
     monitor: &Monitor<'_>,
     session: &Session,
 ) -> Result<(Features, CachedCounts<'s, Source>)> {
@@ -357,7 +531,7 @@ fn fit_features<'s>(
         None => {
             let mut ignore = columns::left_out(&args.ignore, args.weights.as_deref());
             ignore.extend(args.split.group.clone());
-            let selection = ColumnSelection { ignore: &ignore, only: &args.texts };
+            let selection = ColumnSelection { ignore: &ignore, only: &args.texts, unusable };
             let card = (estimator.card(), recipe.categories);
             let target = Some(target.name.as_str());
             let mut planned = columns::plan(selection, "--text", profile, target, card, session)?;
@@ -391,23 +565,27 @@ pub(super) fn finish(
     session: &Session,
     profile: &Profile,
     (reason, selection): (&str, Option<(Leaderboard, String)>),
+    findings: Findings,
     outcome: Outcome,
     figures: Vec<String>,
 ) -> Result<()> {
     let paths = Paths { model: model_path(args), page: report_path(args) };
     let mut report = TrainReport::new(&args.data, profile, reason, &outcome, &paths);
     (report.leaderboard, report.command) = selection.unzip();
+    report.set_findings(&findings.list, &findings.commands)?;
+    let Explained { importances, metric, effects } = findings.explained;
+    (report.importances, report.importance_metric, report.effects) = (importances, metric, effects);
     let trained = outcome.trained;
     trained.save(&paths.model).map_err(Failure::model(&paths.model.display().to_string()))?;
     if let Some(page) = &paths.page {
-        let text = html::page(&report, &trained, figures)?;
+        let text = train_page::page(&report, &trained, figures)?;
         mercer::file::save(page, text.as_bytes())
             .map_err(Failure::model(&page.display().to_string()))?;
     }
     if session.json {
         session.print_json(&report)?;
     } else if !session.is_quiet() {
-        terminal::train(&report)?;
+        terminal::train(&report, &terminal::findings(&findings.list, &findings.commands))?;
     }
     if session.interrupted() {
         return Err(Failure::Interrupted { saved: true });

@@ -1,7 +1,7 @@
 //! Unsupervised training: outlier detection, clustering and transformations.
 
-use super::columns::{check_weights, left_out, plan};
-use super::train::{finish, fold_recipe, named, recipe, show_steps, with_settings};
+use super::columns::{check_weights, left_out, plan, unusable};
+use super::train::{Findings, finish, fold_recipe, named, recipe, show_steps, with_settings};
 use crate::args::Train;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -57,8 +57,13 @@ pub(super) fn train_unsupervised(
         Some(like) => like.features,
         None => {
             let mut ignore = left_out(&args.ignore, args.weights.as_deref());
+            let unusable = match args.keep_columns {
+                true => Vec::new(),
+                false => unusable(profile, target.as_deref(), &ignore, source, session)?,
+            };
             ignore.extend(target);
-            let selection = ColumnSelection { ignore: &ignore, only: &args.texts };
+            let selection =
+                ColumnSelection { ignore: &ignore, only: &args.texts, unusable: &unusable };
             let card = (estimator.card(), recipe.categories);
             let mut planned = plan(selection, "--text", profile, None, card, session)?;
             planned.weights = args.weights.clone();
@@ -84,7 +89,7 @@ pub(super) fn train_unsupervised(
         session.check_interrupt()?;
     }
     let outcome = outcome.map_err(|e| input::located(e, source, || features.encoded_names()))?;
-    finish(args, session, profile, (&reason, None), outcome, Vec::new())
+    finish(args, session, profile, (&reason, None), Findings::default(), outcome, Vec::new())
 }
 
 /// The target column that is not used: the one that the user names, or the labels that the format carries.

@@ -13,8 +13,11 @@ const MAX_FEATURES: usize = 40;
 /// The longest bar of a contribution.
 const MAX_BAR_LENGTH: usize = 30;
 
+/// The value of a feature, by its name, in the units of its column.
+pub type Shown<'a> = dyn Fn(&str, f64) -> String + 'a;
+
 /// The prediction of a linear regressor: one term per feature.
-pub fn terms(e: &TermExplanation, target: &str) -> Result<()> {
+pub fn terms(e: &TermExplanation, target: &str, shown: &Shown<'_>) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{target} = {}\n", short(e.prediction))?;
     let mut rows = table(&["term", "value", "coefficient", "value x coefficient", "contribution"]);
@@ -24,7 +27,7 @@ pub fn terms(e: &TermExplanation, target: &str) -> Result<()> {
     for term in ranked.iter().take(MAX_FEATURES) {
         rows.add_row([
             term.column.clone(),
-            short(term.value),
+            shown(&term.column, term.value),
             short(term.coefficient),
             short(term.term),
             format!(
@@ -58,7 +61,7 @@ fn factor_name(factor: &Factor) -> String {
 }
 
 /// The prediction of a naive Bayes model: one likelihood factor per feature.
-pub fn explanation(e: &Explanation) -> Result<()> {
+pub fn explanation(e: &Explanation, shown: &Shown<'_>) -> Result<()> {
     let mut out = io::stdout().lock();
     let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
     writeln!(out, "Class {}: P = {}\n", names[e.winner], short(e.posterior[e.winner]))?;
@@ -80,7 +83,7 @@ pub fn explanation(e: &Explanation) -> Result<()> {
         writeln!(out, "    P({name} | row) = {}", short(*p))?;
     }
     writeln!(out, "\nLog-odds, {} against {}:", names[e.winner], names[e.runner_up])?;
-    writeln!(out, "{}", log_odds_table(e))?;
+    writeln!(out, "{}", log_odds_table(e, shown))?;
     Ok(())
 }
 
@@ -113,13 +116,13 @@ fn power(log: f64) -> String {
 }
 
 /// The log-odds of the predicted class over the runner-up as a sum.
-fn log_odds_table(e: &Explanation) -> comfy_table::Table {
+fn log_odds_table(e: &Explanation, shown: &Shown<'_>) -> comfy_table::Table {
     let mut rows = table(&["", "log-odds", ""]);
     align_right(&mut rows, &[1]);
     rows.add_row(["prior".to_owned(), format!("{:+.3}", e.prior_log_odds()), String::new()]);
     let ranked = e.ranked_contributions();
     for factor in ranked.iter().take(MAX_FEATURES) {
-        let value = short(factor.value.unwrap_or(f64::NAN));
+        let value = shown(&factor.column, factor.value.unwrap_or(f64::NAN));
         let value = factor.level.as_ref().unwrap_or(&value);
         rows.add_row([
             format!("{} = {value}", factor.column),
@@ -138,7 +141,7 @@ fn log_odds_table(e: &Explanation) -> comfy_table::Table {
 }
 
 /// The scores of a linear or discriminant classifier: one term per feature.
-pub fn scores(e: &ScoreExplanation) -> Result<()> {
+pub fn scores(e: &ScoreExplanation, shown: &Shown<'_>) -> Result<()> {
     let mut out = io::stdout().lock();
     let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
     match e.posterior.get(e.winner) {
@@ -186,7 +189,7 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
     let ranked = e.ranked_contributions();
     for term in ranked.iter().take(MAX_FEATURES) {
         rows.add_row([
-            format!("{} = {}", term.column, short(term.value)),
+            format!("{} = {}", term.column, shown(&term.column, term.value)),
             format!("{:+.3}", term.contribution),
             bar(term.contribution),
         ]);

@@ -1,63 +1,19 @@
-//! Self-contained HTML pages: the report of a training run and the explanation of a text.
+//! Parts of self-contained HTML pages, and the page of the explanation of a text.
 
 use super::TrainReport;
-use super::plot::{self, coefficients, evaluation};
+use super::plot::evaluation;
 use crate::failure::{Failure, Result};
 use mercer::data::{ColumnDescription, Measure};
-use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::explain::{Explanation, ScoreExplanation, short};
 use mercer::text::TextSpan;
 use mercer::train::Trained;
-use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
 
-/// Classes of a confusion matrix that fits on a page.
-const MAX_CONFUSION_CLASSES: usize = 30;
 /// Columns whose densities are plotted.
 const MAX_DENSITY_PLOTS: usize = 6;
 const POINTS_PER_CURVE: usize = 200;
 /// Terms that are listed under a text.
 const MAX_TERMS: usize = 40;
-
-/// The page of a training run; `figures` are plots of the model with its training rows, as SVG.
-pub fn page(report: &TrainReport, trained: &Trained, figures: Vec<String>) -> Result<String> {
-    let mut environment = Environment::new();
-    // Names come from the data and are escaped.
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    let scores = report.cross_validation.as_ref();
-    let digits = |x: f64| format!("{x:.4}");
-    let classes: Vec<_> = scores
-        .iter()
-        .flat_map(|j| &j.classes)
-        .map(|c| {
-            context! { name => c.class.to_string(), precision => digits(c.precision),
-            recall => digits(c.recall), f1 => digits(c.f1), rows => c.support }
-        })
-        .collect();
-    environment
-        .render_str(
-            include_str!("page.html"),
-            context! {
-                r => Serde(report),
-                certificate => report.certificate.to_string(),
-                map => report.feature_map.clone(),
-                accuracy => scores.map(|j| digits(j.accuracy.value)),
-                interval => scores.map(|j| format!("{:.4} to {:.4}", j.accuracy.low, j.accuracy.high)),
-                baseline => scores.map(|j| digits(j.baseline_accuracy)),
-                macro_f1 => scores.map(|j| digits(j.macro_f1)),
-                log_loss => scores.and_then(|j| j.log_loss).map(digits),
-                regression => report.regression.as_ref().map(regression_scores),
-                summary => summary(trained),
-                calibration => scores.and_then(|j| j.calibration_error).map(digits),
-                classes,
-                confusion => scores.filter(|j| j.classes.len() <= MAX_CONFUSION_CLASSES).map(confusion),
-                plots => plots(report, trained, figures),
-                params => report.params.to_string(),
-                made_by => trained.made_by.as_str(),
-            },
-        )
-        .map_err(|e| Failure::Resources(format!("the report page: {e}")))
-}
 
 /// The explanation of a prediction, as a page shows it.
 pub struct Highlighted {
@@ -105,7 +61,10 @@ impl Highlighted {
             runner_up: explanation.runner_up,
             start: ("intercept", explanation.intercept_contribution()),
             contributions: ranked
-                .map(|term| (term.column.clone(), Some(short(term.value)), term.contribution))
+                .map(|term| {
+                    let value = short(term.original.unwrap_or(term.value));
+                    (term.column.clone(), Some(value), term.contribution)
+                })
                 .collect(),
         }
     }
@@ -154,17 +113,8 @@ pub fn highlighted_page(explained: &Highlighted, texts: &[Vec<TextSpan>]) -> Res
         .map_err(|e| Failure::Resources(format!("the page: {e}")))
 }
 
-/// The scores of a regressor.
-fn regression_scores(scores: &RegressionReport) -> minijinja::Value {
-    context! {
-        r_squared => format!("{:.4}", scores.r_squared), rmse => short(scores.rmse),
-        baseline => short(scores.baseline_rmse), mae => short(scores.mae),
-        median => short(scores.median_error), largest => short(scores.largest_error),
-    }
-}
-
 /// The table of coefficients, if the model has one.
-fn summary(trained: &Trained) -> Option<String> {
+pub fn summary(trained: &Trained) -> Option<String> {
     if trained.features.map.as_ref().is_some_and(|map| !map.is_interpretable()) {
         return None;
     }
@@ -172,36 +122,8 @@ fn summary(trained: &Trained) -> Option<String> {
     Some(model.summary(&trained.features.names(), 0.95)?.to_string())
 }
 
-/// The confusion matrix; `fraction` is the fraction of the rows of the true class, for the shade.
-fn confusion(scores: &ClassificationReport) -> Vec<minijinja::Value> {
-    (scores.classes.iter().zip(&scores.confusion))
-        .map(|(class, counts)| {
-            let cells: Vec<_> = (counts.iter())
-                .map(|n| context! { n => n, fraction => *n as f64 / class.support.max(1) as f64 })
-                .collect();
-            context! { name => class.class.to_string(), cells }
-        })
-        .collect()
-}
-
-fn plots(report: &TrainReport, trained: &Trained, figures: Vec<String>) -> Vec<String> {
-    let mut plots = figures;
-    if let Some(scores) = &report.regression {
-        plots.extend([evaluation::predictions(scores), evaluation::residuals(scores)]);
-    }
-    if let Some(scores) = report.cross_validation.as_ref().filter(|j| j.log_loss.is_some()) {
-        plots.push(evaluation::calibration(scores));
-    }
-    if !report.mutual_information.is_empty() {
-        plots.push(evaluation::mutual_information(&report.mutual_information));
-    }
-    plots.extend(coefficients::coefficients(trained).map(|scene| plot::svg(&scene)));
-    plots.extend(densities(report, trained));
-    plots
-}
-
 /// The class-conditional densities of the most informative numeric columns; all other columns are missing.
-fn densities(report: &TrainReport, trained: &Trained) -> Vec<String> {
+pub fn densities(report: &TrainReport, trained: &Trained) -> Vec<String> {
     let Some(model) = trained.fitted.model.as_model().factorized_likelihood() else {
         return Vec::new();
     };

@@ -27,6 +27,10 @@ pub struct LinearFunctions {
     /// The encoded columns.
     features: Vec<String>,
     functions: Vec<LinearFunction>,
+    /// The mean and the standard deviation that columns were scaled by. The coefficients are those of the values before
+    /// scaling.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scaled: Vec<(f64, f64)>,
     /// The two-class form of a discriminant.
     #[serde(skip_serializing_if = "Option::is_none")]
     two_class_rule: Option<TwoClassRule>,
@@ -55,7 +59,8 @@ impl LinearFunctions {
         if map.is_some_and(|map| !map.is_interpretable()) {
             return None;
         }
-        let (weights, intercepts) = weights(model)?;
+        let (mut weights, mut intercepts) = weights(model)?;
+        let scaled = in_original_units(model, &mut weights, &mut intercepts);
         let features = model.features.names();
         if intercepts.len() != weights.nrows() || features.len() != weights.ncols() {
             return None;
@@ -72,7 +77,29 @@ impl LinearFunctions {
             .collect();
         let two_class_rule =
             classes.as_ref().and_then(|classes| two_class_rule(classes, &functions));
-        Some(LinearFunctions { features, functions, two_class_rule })
+        Some(LinearFunctions { features, functions, scaled, two_class_rule })
+    }
+
+    /// The names of the functions, and the intercept and the largest coefficients, measured in standard deviations of
+    /// the columns, with one value per function; `None` if there are too many functions for a page.
+    pub fn largest(&self, n: usize) -> Option<(Vec<String>, Vec<(String, Vec<String>)>)> {
+        if self.functions.len() > MAX_FUNCTIONS {
+            return None;
+        }
+        let size = |j: usize| {
+            let scale = self.scaled.get(j).map_or(1.0, |(_, scale)| *scale);
+            self.functions.iter().map(|f| (f.coefficients[j] * scale).abs()).fold(0.0, f64::max)
+        };
+        let mut order: Vec<usize> = (0..self.features.len()).collect();
+        order.sort_by(|a, b| size(*b).total_cmp(&size(*a)));
+        order.truncate(n);
+        let intercepts = self.functions.iter().map(|f| short(f.intercept)).collect();
+        let mut rows = vec![("(intercept)".to_owned(), intercepts)];
+        rows.extend(order.into_iter().map(|j| {
+            let values = self.functions.iter().map(|f| short(f.coefficients[j]));
+            (self.features[j].clone(), values.collect())
+        }));
+        Some((self.functions.iter().map(|f| f.name.clone()).collect(), rows))
     }
 
     /// One line per term; `sorted` by the largest absolute coefficient.
@@ -99,7 +126,11 @@ impl LinearFunctions {
             let values = shown.iter().map(|f| f.coefficients[j]).collect();
             rows.add_row(line(&self.features[j], values));
         }
-        writeln!(out, "\nlinear functions f(x) = w.x + b:\n{rows}")?;
+        let units = match self.scaled.is_empty() {
+            true => "",
+            false => ", in the units of the columns (the fit scaled them)",
+        };
+        writeln!(out, "\nlinear functions f(x) = w.x + b{units}:\n{rows}")?;
         if rest > 0 {
             writeln!(out, "{rest} smaller coefficients (see --json)")?;
         }
@@ -119,6 +150,26 @@ impl LinearFunctions {
         writeln!(out)?;
         Ok(())
     }
+}
+
+/// Turns functions of scaled features into functions of the original values: `w (x - m) / s + b` has the weight `w / s` and
+/// the intercept `b - w m / s`. Returns the shifts and scales; none if no feature was scaled, or not by these alone.
+fn in_original_units(
+    model: &Trained,
+    weights: &mut Matrix,
+    intercepts: &mut [f64],
+) -> Vec<(f64, f64)> {
+    let scales = model.features.affine_scales().unwrap_or_default();
+    if scales.len() != weights.ncols() || scales.iter().all(|scale| *scale == (0.0, 1.0)) {
+        return Vec::new();
+    }
+    for (mut row, b) in weights.outer_iter_mut().zip(intercepts) {
+        for (w, (shift, scale)) in row.iter_mut().zip(&scales) {
+            *w /= scale;
+            *b -= *w * shift;
+        }
+    }
+    scales
 }
 
 /// One row of weights per function, and the intercepts.

@@ -5,17 +5,24 @@ pub mod html;
 pub mod linear_functions;
 pub mod plot;
 pub mod projection;
+pub mod table_profile;
 pub mod terminal;
 pub mod tuning;
+pub mod train_page;
 
+use crate::commands::{Commands, WithCommand};
+use crate::failure::Result;
+use mercer::data::{DateOrder, Notation};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Candidates, Certificate};
-use mercer::train::select::Leaderboard;
-use mercer::train::{Outcome, Trained};
+use mercer::train::checks::Finding;
+use mercer::train::select::{Importance, Leaderboard};
+use mercer::train::{Effect, Outcome, Trained};
 use mercer_io::Profile;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Columns in the ranking by mutual information.
 const MAX_COLUMNS: usize = 20;
@@ -62,17 +69,54 @@ pub struct TrainReport {
     pub candidates: Option<Candidates>,
     /// The mutual information of each column and the class on held-out rows, largest first.
     pub mutual_information: Vec<ColumnInformation>,
+    /// Columns that are not features, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<DroppedReport>,
+    /// The preprocessing, one line per kind of step.
+    pub preparation: Vec<String>,
+    /// What the checks found.
+    pub checks: Vec<Value>,
+    /// The permutation importance of the columns on held-out rows, the largest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub importances: Vec<Importance>,
+    /// The metric that importances are measured by.
+    #[serde(skip)]
+    pub importance_metric: &'static str,
+    /// The effects of the most important columns.
+    #[serde(skip)]
+    pub effects: Vec<Effect>,
+    /// The day of the training run.
+    pub date: String,
     #[serde(flatten)]
     pub saved: Paths,
+}
+
+/// A column that is not a feature.
+#[derive(Serialize)]
+pub struct DroppedReport {
+    pub column: String,
+    pub reason: String,
 }
 
 #[derive(Serialize)]
 pub struct ColumnReport {
     pub name: String,
     pub kind: String,
+    /// Why it has this type, where that is not obvious.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     pub missing: u64,
     /// Minimum and maximum.
     pub range: Option<(f64, f64)>,
+    /// The range as text: dates as dates, numbers with their unit.
+    #[serde(skip)]
+    pub shown_range: String,
+}
+
+/// The day in UTC, in ISO 8601.
+fn today() -> String {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Notation::Date(DateOrder::Ymd).format((elapsed.as_secs() / 86_400) as f64)
 }
 
 #[derive(Serialize)]
@@ -101,9 +145,11 @@ impl TrainReport {
                 .iter()
                 .map(|c| ColumnReport {
                     name: c.name.clone(),
-                    kind: c.kind.to_string(),
+                    kind: c.type_name(),
+                    remark: c.note.clone(),
                     missing: c.n_missing,
                     range: c.min.zip(c.max),
+                    shown_range: c.shown_range(),
                 })
                 .collect(),
             target: trained.features.target.clone().unwrap_or_default(),
@@ -121,8 +167,27 @@ impl TrainReport {
             outlier_fraction: outcome.outlier_fraction,
             candidates: trained.fitted.model.as_model().cross_validated().map(|m| m.candidates()),
             mutual_information: mutual_information(trained, outcome.mutual_information.as_deref()),
+            dropped: (trained.features.dropped.iter())
+                .map(|dropped| DroppedReport {
+                    column: dropped.name.clone(),
+                    reason: dropped.reason.to_string(),
+                })
+                .collect(),
+            preparation: trained.features.summary(),
+            checks: Vec::new(),
+            importances: Vec::new(),
+            importance_metric: "",
+            effects: Vec::new(),
+            date: today(),
             saved: paths.clone(),
         }
+    }
+
+    /// Adds the findings of the checks, with the commands that remedies add their options to.
+    pub fn set_findings(&mut self, findings: &[Finding], commands: &Commands) -> Result<()> {
+        let findings = findings.iter().map(|finding| WithCommand::new(finding, commands));
+        self.checks = findings.map(serde_json::to_value).collect::<serde_json::Result<_>>()?;
+        Ok(())
     }
 }
 

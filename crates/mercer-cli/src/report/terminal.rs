@@ -1,12 +1,15 @@
 //! Reports as text: aligned tables and wrapped paragraphs.
 
 use super::TrainReport;
+use super::table_profile::{TableReport, frequent};
+use crate::commands::{Commands, remedy_command};
 use crate::failure::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use mercer::decision::RiskReport;
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::explain::short;
 use mercer::model::Candidates;
+use mercer::train::checks::Finding;
 use mercer::train::select::{Leaderboard, Standing};
 use mercer_io::Profile;
 use std::io::{self, IsTerminal, Write};
@@ -91,13 +94,7 @@ pub fn profile(profile: &Profile, target: &str) -> String {
     align_right(&mut rows, &[2]);
     for column in profile.columns.iter().take(MAX_COLUMNS) {
         let values = match column.kind {
-            mercer::data::Kind::Numeric => {
-                format!(
-                    "{} to {}",
-                    short(column.min.unwrap_or(f64::NAN)),
-                    short(column.max.unwrap_or(f64::NAN))
-                )
-            }
+            mercer::data::Kind::Numeric => column.shown_range(),
             mercer::data::Kind::Categorical => few(column.levels.names()),
             mercer::data::Kind::Sparse => format!("{} features", column.width),
             _ => String::new(),
@@ -107,7 +104,7 @@ pub fn profile(profile: &Profile, target: &str) -> String {
             name += " (target)";
         }
         let note = column.note.as_ref().map(|n| format!("  [{n}]")).unwrap_or_default();
-        rows.add_row([name, column.kind.to_string(), column.n_missing.to_string(), values + &note]);
+        rows.add_row([name, column.type_name(), column.n_missing.to_string(), values + &note]);
     }
     let rest = profile.columns.len().saturating_sub(MAX_COLUMNS);
     if rest > 0 {
@@ -118,6 +115,54 @@ pub fn profile(profile: &Profile, target: &str) -> String {
         "{} rows, {} columns, {missing} missing values\n\n{rows}\n",
         profile.n_rows,
         profile.columns.len()
+    )
+}
+
+/// Findings, each with its figure, evidence and remedy.
+pub fn findings(findings: &[Finding], commands: &Commands) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        text += &format!("\n{} {}\n", finding.code, finding.title);
+        text += &format!("  {}\n", wrap(&finding.figure, 2));
+        if !finding.rows.is_empty() {
+            let rows: Vec<String> = finding.rows.iter().map(u64::to_string).collect();
+            text += &format!("  rows {}\n", rows.join(", "));
+        }
+        text += &format!("  remedy: {}\n", wrap(&finding.remedy.advice, 4));
+        if let Some(command) = remedy_command(&finding.remedy, commands) {
+            text += &format!("    {command}\n");
+        }
+    }
+    if !findings.is_empty() {
+        text += "\nCodes are explained in docs/checks; `--ignore-check CODE` silences one.\n";
+    }
+    text
+}
+
+/// The columns of a table with their types, distributions and remarks.
+pub fn table_profile(report: &TableReport<'_>) -> String {
+    let mut rows = table(&["column", "type", "missing", "distinct", "values", ""]);
+    align_right(&mut rows, &[2, 3]);
+    for column in &report.columns {
+        let values = match &column.range {
+            Some((low, high)) => format!("{low} to {high}"),
+            None => frequent(column),
+        };
+        let dropped = column.dropped.as_ref().map(|why| format!("dropped: {why}"));
+        rows.add_row([
+            column.name.clone(),
+            column.kind.clone(),
+            column.missing.to_string(),
+            column.distinct.clone(),
+            values,
+            dropped.or_else(|| column.reason.clone()).unwrap_or_default(),
+        ]);
+    }
+    format!(
+        "{} rows, {} columns, {} missing values\n\n{rows}",
+        report.rows,
+        report.columns.len(),
+        report.missing
     )
 }
 
@@ -173,7 +218,7 @@ pub fn leaderboard(board: &Leaderboard) -> String {
     if let Some(baseline) = board.baseline {
         text += &format!("{metric} of the baseline (most frequent class or mean): {baseline:.4}\n");
         if !board.beats_baseline() {
-            text += "warning: no candidate is better than the baseline; the columns may tell nothing about the target\n";
+            text += "warning: no candidate is better than the baseline: no model is recommended\n";
         }
     }
     if board.cut_short {
@@ -183,7 +228,7 @@ pub fn leaderboard(board: &Leaderboard) -> String {
 }
 
 /// The report of `mercer train`.
-pub fn train(report: &TrainReport) -> Result<()> {
+pub fn train(report: &TrainReport, findings: &str) -> Result<()> {
     {
         let mut out = io::stdout().lock();
         if let Some(board) = &report.leaderboard {
@@ -226,6 +271,7 @@ pub fn train(report: &TrainReport) -> Result<()> {
         }
         writeln!(out, "\n{rows}")?;
     }
+    write!(out, "{findings}")?;
     writeln!(out, "\nsaved {}", report.saved.model.display())?;
     if let Some(page) = &report.saved.page {
         writeln!(out, "saved {}", page.display())?;

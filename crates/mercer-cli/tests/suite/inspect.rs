@@ -37,10 +37,7 @@ fn the_printed_functions_give_the_predictions() {
     let rows = iris();
     for model in ["lda", "logistic", "linear-svc", "sgd", "perceptron", "passive-aggressive"] {
         let train = ["train", &table, "--target", "species", "--model", model, "--folds", "0"];
-        folder.output(
-            &[&train[..], &["--prepare", "scale=none", "--out", "m.mercer", "--no-report"]]
-                .concat(),
-        );
+        folder.output(&[&train[..], &["--out", "m.mercer", "--no-report"]].concat());
 
         let functions = folder.json(&["inspect", "m.mercer", "--json"])["linear_functions"].clone();
         let predicted = folder.output(&["predict", "m.mercer", &table]);
@@ -64,13 +61,7 @@ fn pairs_of_a_linear_kernel_vote_for_the_prediction() {
     let table = example("iris.csv");
     let train =
         ["train", &table, "--target", "species", "--model", "svc", "--set", "kernel=linear"];
-    folder.output(
-        &[
-            &train[..],
-            &["--prepare", "scale=none", "--folds", "0", "--out", "m.mercer", "--no-report"],
-        ]
-        .concat(),
-    );
+    folder.output(&[&train[..], &["--folds", "0", "--out", "m.mercer", "--no-report"]].concat());
 
     let functions = folder.json(&["inspect", "m.mercer", "--json"])["linear_functions"].clone();
     let predicted = folder.output(&["predict", "m.mercer", &table]);

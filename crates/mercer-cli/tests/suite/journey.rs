@@ -250,8 +250,7 @@ fn a_discriminant_is_trained_explained_merged_and_reduced() {
     let folder = Folder::new();
     let iris = example("iris.csv");
     for model in ["lda", "qda", "rda"] {
-        let train = ["train", &iris, "--target", "species", "--model", model];
-        folder.output(&[&train[..], &["--prepare", "scale=none"]].concat());
+        folder.output(&["train", &iris, "--target", "species", "--model", model]);
 
         let printed = folder.json(&["explain", "iris.mercer", &iris, "--row", "71", "--json"]);
         let message = folder.output(&["explain", "iris.mercer", &iris, "--row", "71"]);
@@ -264,6 +263,10 @@ fn a_discriminant_is_trained_explained_merged_and_reduced() {
                 .sum::<f64>();
         assert!((sum - printed["scores"][1].as_f64().unwrap()).abs() < 1e-9);
         assert!(message.contains("squared distance") && message.contains("petal_width = 1.8"));
+        let petal_width = printed["terms"].as_array().unwrap().last().unwrap();
+        // The value of a scaled column is shown in its units too.
+        let value = petal_width["original"].as_f64().or(petal_width["value"].as_f64()).unwrap();
+        assert!((value - 1.8).abs() < 1e-12, "{model}: {petal_width}");
         let answers = ["iris", "once"]
             .map(|name| folder.output(&["predict", &format!("{name}.mercer"), &iris]));
         assert_eq!(answers[0], answers[1], "{model}");

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod bayes;
+mod checks;
+mod columns;
 mod compare;
 mod conformal;
 mod decisions;

@@ -213,6 +213,8 @@ fn images_show_means_deviations_and_both_in_color() {
         "--model",
         "gaussian-nb",
         "--no-report",
+        // Pixels that never vary would be dropped.
+        "--keep-columns",
     ]);
 
     folder.output(&["plot", "pixels.mercer", "--image", "2x2", "--out", "both.svg"]);

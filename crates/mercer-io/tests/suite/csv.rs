@@ -116,7 +116,8 @@ fn target_words_stay_exact_where_they_look_like_numbers() {
 
 #[test]
 fn overrides_win_over_inference() {
-    let options = Options { kinds: vec![("zip".into(), Kind::Categorical)], ..Options::default() };
+    let options =
+        Options { types: vec![("zip".into(), Kind::Categorical.into())], ..Options::default() };
 
     let (profile, table) = read_with(".csv", b"zip\n01234\n1234\n", &options).unwrap();
 
@@ -259,7 +260,11 @@ fn write_csv(rows: &[Vec<String>], quoting: u64, end: &str) -> String {
 }
 
 fn read_all(text: &str, block_size: usize, kinds: &[(String, Kind)]) -> (Profile, Table) {
-    let options = Options { delimiter: Some(b','), kinds: kinds.to_vec(), ..Options::default() };
+    let options = Options {
+        delimiter: Some(b','),
+        types: kinds.iter().map(|(name, kind)| (name.clone(), (*kind).into())).collect(),
+        ..Options::default()
+    };
     let file = file(".csv", text.as_bytes());
     crate::both_ways(&options, |options| Ok(open(&file, options)?.with_block_size(block_size)))
         .unwrap()
@@ -327,7 +332,7 @@ fn threads_do_not_change_a_bit() {
 
 #[test]
 fn texts_that_were_asked_for_are_kept_as_they_stand() {
-    let options = Options { kinds: vec![("body".into(), Kind::Text)], ..Options::default() };
+    let options = Options { types: vec![("body".into(), Kind::Text.into())], ..Options::default() };
     let text = "label,body\na,\"  two, or \"\"three\"\" \"\nb,\na,17\nb,\"a\nb\"\na, plain \nb,NA\na,true\n";
 
     let (profile, table) = read_with(".csv", text.as_bytes(), &options).unwrap();

@@ -24,7 +24,8 @@ fn a_column_of_numbers_with_one_word_is_not_turned_into_words() {
     check(".csv", format!("x,age\n{rows}"), &Options::default(), &parts);
     let gap = Options { missing: vec!["n/a".into()], ..Options::default() };
     assert!(crate::read_with(".csv", format!("x,age\n{rows}").as_bytes(), &gap).is_ok());
-    let words = Options { kinds: vec![("age".into(), Kind::Categorical)], ..Options::default() };
+    let words =
+        Options { types: vec![("age".into(), Kind::Categorical.into())], ..Options::default() };
     assert!(crate::read_with(".csv", format!("x,age\n{rows}").as_bytes(), &words).is_ok());
 }
 
@@ -59,8 +60,10 @@ fn faults_of_csv_are_named() {
 
 #[test]
 fn asked_kinds_and_targets_are_checked() {
-    let kinds =
-        |name: &str, kind| Options { kinds: vec![(name.into(), kind)], ..Options::default() };
+    let kinds = |name: &str, kind| Options {
+        types: vec![(name.into(), Kind::into(kind))],
+        ..Options::default()
+    };
     let text = "age,city\n1,Ulm\nx,Bonn\n";
     check(
         ".csv",
@@ -120,7 +123,7 @@ fn limits_are_named_and_adjustable() {
     );
     let levels = Options {
         limits: Limits { levels: 2, ..usual },
-        kinds: vec![("a".into(), Kind::Categorical)],
+        types: vec![("a".into(), Kind::Categorical.into())],
         ..Options::default()
     };
     check(".csv", "a\nx\ny\nz\n", &levels, &["column `a`", "limit of 2", "`levels`"]);

@@ -19,12 +19,14 @@ from .base import load
 from .kernel import kernel_check
 from .limits import memory_limit, time_limit
 from .patch import patch_sklearn, unpatch_sklearn
+from .tables import check
 
 __all__ = [
     "AutoClassifier",
     "AutoRegressor",
     "__version__",
     "catalog",
+    "check",
     "get_threads",
     "kernel_check",
     "load",

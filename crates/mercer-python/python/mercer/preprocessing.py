@@ -6,8 +6,9 @@ Written by ``mercer generate`` from the declarations of the estimators; edit tho
 from typing import ClassVar
 
 from .base import Transformer, sklearn_attributes
+from .tables import TableVectorizer
 
-__all__ = ["PolynomialFeatures"]
+__all__ = ["PolynomialFeatures", "TableVectorizer"]
 
 
 class PolynomialFeatures(Transformer):

@@ -1,8 +1,9 @@
 from typing import Literal
 
 from .base import Transformer
+from .tables import TableVectorizer
 
-__all__ = ["PolynomialFeatures"]
+__all__ = ["PolynomialFeatures", "TableVectorizer"]
 
 class PolynomialFeatures(Transformer):
     degree: int | tuple[int, int]

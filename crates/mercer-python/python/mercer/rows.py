@@ -23,6 +23,7 @@ __all__ = [
     "matrix",
     "named_columns",
     "numeric_table",
+    "string_table",
     "text_table",
 ]
 
@@ -135,6 +136,33 @@ def kind_of(values: Any) -> str:
 def cells_of(name: str, values: Any, kind: str) -> Any:
     """The values of a column as a kind."""
     return _cells(name, values, kind)
+
+
+def string_table(x: Any) -> Columns:
+    """The columns of any table for a reader of strings: numbers as numbers, the rest as it is written.
+
+    Columns of categories stay categories, and dates become strings in ISO 8601.
+    """
+    columns = _columns_by_name(x)
+    if columns is None:
+        array = np.asarray(x)
+        if array.ndim != 2:
+            raise ValueError(f"expected a table or a 2D array, found {array.ndim} dimension(s)")
+        columns = [(f"x{j}", array[:, j]) for j in range(array.shape[1])]
+    return [(name, *_strings(name, values)) for name, values in columns]
+
+
+def _strings(name: str, values: Any) -> tuple[str, Any]:
+    values = np.asarray(values)
+    if values.dtype.kind == "M":
+        missing = np.isnat(values)
+        written = np.datetime_as_string(values, unit="s")
+        return "text", [None if m else str(w) for w, m in zip(written, missing, strict=True)]
+    if values.dtype.kind == "b":
+        return "boolean", _cells(name, values, "boolean")
+    if _numeric(values) is not None:
+        return "numeric", _cells(name, values, "numeric")
+    return "text", _cells(name, values, "text")
 
 
 def _kind(values: Any) -> str:

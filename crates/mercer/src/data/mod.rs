@@ -4,6 +4,7 @@ mod class_weight;
 mod dataset;
 pub(crate) mod design_matrix;
 mod labels;
+mod notation;
 mod profile;
 mod schema;
 mod shared_gram;
@@ -15,6 +16,10 @@ pub(crate) use class_weight::ClassWeightParam;
 pub use class_weight::{ClassWeight, ClassWeightRule};
 pub use dataset::{ColumnDescription, Dataset, Measure, Target, check_cells, check_storage};
 pub use labels::{Classes, Label};
+pub use notation::{
+    DateOrder, DatePart, Notation, NotationCounts, NumberNotation, calendar, is_boolean,
+    parse_boolean,
+};
 pub use profile::{ColumnProfile, Profile};
 pub use schema::{Field, Schema};
 pub use shared_gram::{GramMatrix, GramValues, SharedGram};

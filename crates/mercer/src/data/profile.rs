@@ -3,7 +3,7 @@
 //! A profile describes the whole input. It suggests a schema, and the task, the preprocessing and the estimator
 //! are chosen from it (see [`crate::train`]).
 
-use super::{Field, Kind, Levels, Schema};
+use super::{Field, Kind, Levels, Notation, Schema};
 use std::sync::Arc;
 
 /// The profile of a table.
@@ -44,7 +44,11 @@ pub struct ColumnProfile {
     pub max: Option<f64>,
     /// Whether there are numeric values and all of them are integers.
     pub integers: bool,
-    /// A remark for the user.
+    /// How numeric values are written.
+    pub notation: Notation,
+    /// Whether the user declared the type of the column, so that nothing is inferred about it.
+    pub declared: bool,
+    /// A remark for the user: why the column has its kind, where that is not obvious.
     pub note: Option<String>,
 }
 
@@ -73,6 +77,25 @@ impl ColumnProfile {
             levels,
             width: self.width,
             first_index: self.first_index,
+            notation: self.notation.clone(),
+        }
+    }
+
+    /// The type of the column for users: `date` for dates, else its kind.
+    pub fn type_name(&self) -> String {
+        match &self.notation {
+            Notation::Date(_) => "date".to_owned(),
+            _ => self.kind.to_string(),
+        }
+    }
+
+    /// The range of a numeric column as text: dates as dates, numbers with their unit.
+    pub fn shown_range(&self) -> String {
+        match (self.kind, self.min, self.max) {
+            (Kind::Numeric, Some(min), Some(max)) => {
+                format!("{} to {}", self.notation.format(min), self.notation.format(max))
+            }
+            _ => String::new(),
         }
     }
 

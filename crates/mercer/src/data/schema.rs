@@ -1,7 +1,7 @@
 //! The schema of a table: names and kinds of the columns. It is stored in every model and matched against the data of
 //! every prediction.
 
-use super::{Column, Kind, Levels, Table};
+use super::{Column, Kind, Levels, Notation, Table};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -31,6 +31,9 @@ pub struct Field {
     /// the first feature.
     #[serde(default)]
     pub first_index: Option<u32>,
+    /// How the values of a numeric column are written in text formats.
+    #[serde(default, skip_serializing_if = "Notation::is_plain")]
+    pub notation: Notation,
 }
 
 impl Field {
@@ -41,7 +44,19 @@ impl Field {
 
     /// A column with one value per row.
     pub fn new(name: impl Into<String>, kind: Kind) -> Field {
-        Field { name: name.into(), kind, levels: Arc::default(), width: 1, first_index: None }
+        Field {
+            name: name.into(),
+            kind,
+            levels: Arc::default(),
+            width: 1,
+            first_index: None,
+            notation: Notation::Plain,
+        }
+    }
+
+    /// A numeric column whose values are written in a notation.
+    pub fn written(name: impl Into<String>, notation: Notation) -> Field {
+        Field { notation, ..Field::numeric(name) }
     }
 
     /// A categorical column.

@@ -14,7 +14,7 @@ pub const MISSING: u32 = u32::MAX;
 pub const UNSEEN: u32 = u32::MAX - 1;
 
 /// A table with named columns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     columns: Vec<Column>,
     n_rows: usize,

@@ -3,6 +3,7 @@
 //!
 //! All metrics are sums over rows, so an evaluation is updated batch by batch in constant memory.
 
+use super::curves::{Curves, ScoreHistograms};
 use crate::data::{Classes, Label};
 use mercer_num::Matrix;
 use mercer_num::special::argmax;
@@ -23,6 +24,7 @@ pub struct Evaluation {
     log_loss: f64,
     brier: f64,
     bins: [Bin; BINS],
+    scores: ScoreHistograms,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,6 +44,7 @@ impl Evaluation {
             log_loss: 0.0,
             brier: 0.0,
             bins: Default::default(),
+            scores: ScoreHistograms::default(),
         }
     }
 
@@ -69,6 +72,7 @@ impl Evaluation {
             bin.n += weight;
             bin.confidence += weight * confidence;
             bin.correct += weight * f64::from(u8::from(truth == predicted));
+            self.scores.push(truth, &row, weight);
         }
     }
 
@@ -87,6 +91,7 @@ impl Evaluation {
         self.confusion += &other.confusion;
         self.log_loss += other.log_loss;
         self.brier += other.brier;
+        self.scores.merge(&other.scores);
         for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
             bin.n += more.n;
             bin.confidence += more.confidence;
@@ -150,6 +155,7 @@ impl Evaluation {
                 .outer_iter()
                 .map(|row| row.iter().map(|v| *v as u64).collect())
                 .collect(),
+            curves: self.scores.curves(),
             classes,
         }
     }
@@ -176,6 +182,9 @@ pub struct ClassificationReport {
     pub calibration: Vec<CalibrationBin>,
     /// The confusion matrix: one row per true class, one column per predicted class.
     pub confusion: Vec<Vec<u64>>,
+    /// The ROC and precision-recall curves of every class against the rest; empty without probabilities.
+    #[serde(skip)]
+    pub curves: Vec<Curves>,
     /// One entry per class.
     pub classes: Vec<ClassReport>,
 }

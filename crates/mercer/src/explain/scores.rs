@@ -65,6 +65,9 @@ pub struct ScoreTerm {
     pub column: String,
     /// Its value.
     pub value: f64,
+    /// The value in the units of the column, if it was scaled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub original: Option<f64>,
     /// Its term in the score of every class.
     pub terms: Vec<f64>,
     /// Its contribution to the score difference of the predicted class and the runner-up; to the decision value of
@@ -144,6 +147,7 @@ pub fn explain_scores(
         .map(|(j, terms)| ScoreTerm {
             column: column_name(names, j),
             value: row[j],
+            original: None,
             contribution: measure.between(&terms.to_vec(), winner, runner_up),
             terms: terms.to_vec(),
         })

@@ -36,6 +36,9 @@ pub struct Term {
     pub column: String,
     /// Its value.
     pub value: f64,
+    /// The value in the units of the column, if it was scaled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub original: Option<f64>,
     /// Its coefficient.
     pub coefficient: f64,
     /// `coefficient · value`.
@@ -73,6 +76,7 @@ pub fn explain_terms(
         .map(|(j, value)| Term {
             column: column_name(names, j),
             value: *value,
+            original: None,
             coefficient: coefficients[j],
             term: coefficients[j] * value,
             contribution: coefficients[j] * (value - means[j]),

@@ -4,7 +4,7 @@ use crate::data::{Table, Values};
 use crate::error::Result;
 use crate::explain::{
     Explanation, ScoreExplanation, SupportExplanation, TermExplanation, explain_scores,
-    explain_shown, explain_terms,
+    explain_shown, explain_terms, short,
 };
 use crate::preprocess::{Step, TextStep};
 use crate::train::Trained;
@@ -97,6 +97,9 @@ impl<'a> RowToExplain<'a> {
         }
         if fitted.additive_scores().is_some() {
             let mut explained = explain_scores(fitted, &self.values, &self.names)?;
+            for (j, term) in explained.terms.iter_mut().enumerate() {
+                term.original = self.model.features.original_value(j, term.value);
+            }
             // A term that the text does not contain contributes zero.
             let mut features = 0..;
             explained.terms.retain(|_| features.next().is_none_or(|j| self.is_present(j)));
@@ -104,6 +107,9 @@ impl<'a> RowToExplain<'a> {
         }
         if let Some(linear) = fitted.linear_model() {
             let mut explained = explain_terms(linear, &self.values, &self.names)?;
+            for (j, term) in explained.terms.iter_mut().enumerate() {
+                term.original = self.model.features.original_value(j, term.value);
+            }
             // A term that the text does not contain contributes through the mean only.
             let mut features = 0..;
             explained.terms.retain(|_| features.next().is_none_or(|j| self.is_present(j)));
@@ -116,6 +122,14 @@ impl<'a> RowToExplain<'a> {
             explain_shown(factorized, &self.values, &self.names, |j| self.is_present(j))?
                 .with_levels(|k, x| self.model.features.category(*self.present.get(k)?, x));
         Ok(RowExplanation::Factors(explained))
+    }
+
+    /// The value of a feature, by its name, in the units of its column, with the scaled one beside it.
+    pub fn shown_value(&self, name: &str, value: f64) -> String {
+        match self.names.iter().position(|known| known == name) {
+            Some(j) => self.model.features.shown_value(j, value),
+            None => short(value),
+        }
     }
 
     fn is_present(&self, feature: usize) -> bool {

@@ -174,6 +174,9 @@ fn write_column(
         (Values::Numeric(x), Step::Numeric(step)) => {
             each_row(out, |i, cells| step.write(x[first + i], cells));
         }
+        (Values::Numeric(x), Step::Date(step)) => {
+            each_row(out, |i, cells| step.write(x[first + i], cells));
+        }
         (Values::Boolean(x), Step::Numeric(step)) => {
             each_row(out, |i, cells| step.write(x[first + i].map_or(f64::NAN, f64::from), cells));
         }

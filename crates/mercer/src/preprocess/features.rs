@@ -1,7 +1,7 @@
 //! The features of a table: the steps that turn its columns into the rows of an estimator.
 
-use super::{FeatureMap, NumericStep, OneHotStep, TextStep};
-use crate::data::{Classes, Field, Kind, Label, Levels, Schema};
+use super::{DateStep, DroppedColumn, FeatureMap, NumericStep, OneHotStep, TextStep};
+use crate::data::{Classes, Field, Kind, Label, Levels, Notation, Schema};
 use crate::error::{Error, Result};
 use mercer_num::parallel::Layout;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,12 @@ pub struct Features {
     /// predicts in the original units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_scale: Option<(f64, f64)>,
+    /// How the values of a regression target are written in text formats.
+    #[serde(default, skip_serializing_if = "Notation::is_plain")]
+    pub target_notation: Notation,
+    /// The columns of the training data that are not features, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<DroppedColumn>,
     /// The kernel map of the encoded columns, if any.
     #[serde(default)]
     pub map: Option<Arc<FeatureMap>>,
@@ -54,6 +60,8 @@ impl Features {
 pub enum Step {
     /// A numeric or boolean column: imputed, discretized, transformed, scaled.
     Numeric(NumericStep),
+    /// A column of dates: elapsed days and parts of the calendar.
+    Date(DateStep),
     /// Indicators of the levels of a categorical column.
     OneHot(OneHotStep),
     /// The code of the level; the number of levels for an unknown category.
@@ -98,6 +106,8 @@ impl Features {
             weights: None,
             dense_text: false,
             target_scale: None,
+            target_notation: Notation::Plain,
+            dropped: Vec::new(),
             map: None,
         }
     }
@@ -142,6 +152,7 @@ impl Features {
     pub(super) fn widths(&self) -> impl Iterator<Item = usize> {
         self.schema.fields.iter().zip(&self.steps).map(|(field, step)| match step {
             Step::Numeric(step) => step.width(),
+            Step::Date(step) => step.width(),
             Step::OneHot(step) => step.width(&field.levels),
             Step::Code => 1,
             Step::Text(step) => step.width(),
@@ -186,7 +197,8 @@ impl Features {
     /// columns.
     pub fn regression_schema(&self) -> Schema {
         let mut schema = self.weighted_schema();
-        schema.fields.extend(self.target.clone().map(Field::numeric));
+        let target = self.target.clone();
+        schema.fields.extend(target.map(|name| Field::written(name, self.target_notation.clone())));
         schema
     }
 
@@ -205,6 +217,7 @@ impl Features {
         let fits = self.schema.fields.len() == self.steps.len()
             && self.schema.fields.iter().zip(&self.steps).all(|(field, step)| match step {
                 Step::Numeric(_) => matches!(field.kind, Kind::Numeric | Kind::Boolean),
+                Step::Date(_) => field.kind == Kind::Numeric,
                 Step::OneHot(step) => field.kind == Kind::Categorical && step.fits(field),
                 Step::Code => matches!(field.kind, Kind::Categorical | Kind::Boolean),
                 Step::Text(_) => field.kind == Kind::Text,
@@ -228,6 +241,7 @@ impl Features {
         }
         self.steps.iter().try_for_each(|step| match step {
             Step::Numeric(step) => step.check(),
+            Step::Date(step) => step.check(),
             Step::Text(step) => step.check(),
             _ => Ok(()),
         })

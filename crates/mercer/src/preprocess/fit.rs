@@ -7,7 +7,7 @@ use super::feature_map::mix;
 use super::features::{Features, Step, is_text};
 use super::numeric::NumericSummary;
 use super::text::TextFit;
-use super::{CachedCounts, OneHotStep, Recipe, TextStep};
+use super::{CachedCounts, DateStep, OneHotStep, Power, Recipe, Scale, TextStep};
 use crate::data::{Field, Levels, Stream, Table, Values};
 use crate::error::{Error, Result};
 use crate::model::Monitor;
@@ -71,7 +71,8 @@ impl Features {
             (0..self.steps.len()).filter(|k| is(&self.steps[*k])).collect()
         };
         let text = columns(is_text);
-        let numeric = columns(|step| matches!(step, Step::Numeric(_)));
+        let numeric = self.numeric_inputs();
+        let has_dates = self.steps.iter().any(|step| matches!(step, Step::Date(_)));
         let one_hot = columns(|step| matches!(step, Step::OneHot(_)));
         if recipe.needs_fit() {
             for k in one_hot.iter() {
@@ -91,7 +92,7 @@ impl Features {
             }
         }
         let steps = text.iter().map(|_| recipe.text.step()).collect::<Result<Vec<_>>>()?;
-        let fits_numeric = recipe.needs_numeric_fit() && !numeric.is_empty();
+        let fits_numeric = (recipe.needs_numeric_fit() && !numeric.is_empty()) || has_dates;
         if !fits_numeric && levels.is_empty() && !steps.iter().any(TextStep::needs_fit) {
             text.into_iter().zip(steps).for_each(|(k, s)| self.steps[k] = Step::Text(s.into()));
             return Ok((self.fit_map(recipe, stream, monitor)?, cached));
@@ -106,7 +107,7 @@ impl Features {
             for table in &tables {
                 let weights =
                     sample_weights(table, &self).map_err(|e| e.after_rows(summaries.n_rows))?;
-                summaries.observe(table, &numeric, &weights, monitor)?;
+                summaries.observe(table, &self.steps, &numeric, &weights, monitor)?;
                 levels.iter_mut().for_each(|rows| rows.observe(table));
             }
             for (fit, k) in text_fits.iter_mut().zip(&text) {
@@ -118,10 +119,8 @@ impl Features {
         if stopped.is_some() {
             return Err(Error::Stopped.into());
         }
-        for (k, summary) in numeric.into_iter().zip(summaries.finish()).filter(|_| fits_numeric) {
-            let step = summary.step(recipe);
-            step.check().map_err(|_| Error::TooLarge { column: k })?;
-            self.steps[k] = Step::Numeric(step);
+        if fits_numeric {
+            self.set_numeric_steps(&numeric, &summaries.finish(), recipe)?;
         }
         for LevelRows { column, counts, .. } in levels {
             self.steps[column] = Step::OneHot(OneHotStep::planned(recipe).grouped(&counts));
@@ -150,6 +149,58 @@ impl Features {
         let Selection { min_df, max_df, .. } = recipe.text.selection;
         let (min_df, max_df) = (min_df.to_string(), max_df.to_string());
         Error::EmptyVocabulary { columns: columns.join(", "), min_df, max_df }
+    }
+
+    /// The numeric inputs: the column of each, and the part if it is a column of dates.
+    fn numeric_inputs(&self) -> Vec<(usize, usize)> {
+        let n_inputs = |step: &Step| match step {
+            Step::Numeric(_) => 1,
+            Step::Date(step) => step.parts.len(),
+            _ => 0,
+        };
+        let columns = self.steps.iter().enumerate();
+        columns.flat_map(|(k, step)| (0..n_inputs(step)).map(move |part| (k, part))).collect()
+    }
+
+    /// Sets the steps of the numeric inputs. Parts of a date that do not vary are no features, unless they were when
+    /// the step was fitted before.
+    fn set_numeric_steps(
+        &mut self,
+        inputs: &[(usize, usize)],
+        summaries: &[NumericSummary],
+        recipe: &Recipe,
+    ) -> Result<()> {
+        // A power transform depends on the origin, which is arbitrary for dates.
+        let of_dates = match recipe.power {
+            Power::YeoJohnson => {
+                Recipe { power: Power::Keep, scale: Scale::Standard, ..recipe.clone() }
+            }
+            _ => recipe.clone(),
+        };
+        for ((k, part), summary) in inputs.iter().zip(summaries) {
+            let is_date = matches!(self.steps[*k], Step::Date(_));
+            let step = summary.step(if is_date { &of_dates } else { recipe });
+            step.check().map_err(|_| Error::TooLarge { column: *k })?;
+            match &mut self.steps[*k] {
+                Step::Date(date) => date.parts[*part].1 = step,
+                other => *other = Step::Numeric(step),
+            }
+        }
+        for (k, step) in self.steps.iter_mut().enumerate() {
+            let Step::Date(date) = step else { continue };
+            if date.origin.is_some() {
+                continue;
+            }
+            let first = inputs.iter().position(|(column, _)| *column == k).unwrap_or_default();
+            let varies = |part: usize| summaries[first + part].low < summaries[first + part].high;
+            let kept = (0..date.parts.len()).filter(|part| *part == 0 || varies(*part));
+            let parts = kept.map(|part| date.parts[part].clone()).collect();
+            // Elapsed days were counted from 1970.
+            let origin = summaries[first].low;
+            *date = DateStep { origin: Some(origin), parts };
+            date.parts[0].1.shift(origin);
+        }
+        Ok(())
     }
 
     /// Fits the kernel map of the recipe, if there is one.
@@ -272,17 +323,22 @@ impl NumericSummaries {
     fn observe(
         &mut self,
         table: &Table,
-        numeric: &[usize],
+        steps: &[Step],
+        numeric: &[(usize, usize)],
         weights: &[f64],
         monitor: &Monitor<'_>,
     ) -> Result<()> {
         let mut x = Matrix::zeros((table.n_rows(), numeric.len()));
-        for (j, k) in numeric.iter().enumerate() {
-            match &table.columns()[*k].values {
-                Values::Numeric(v) => {
+        for (j, (k, part)) in numeric.iter().enumerate() {
+            match (&table.columns()[*k].values, &steps[*k]) {
+                (Values::Numeric(v), Step::Date(date)) => {
+                    let days = x.column_mut(j).into_iter().zip(v);
+                    days.for_each(|(to, v)| *to = date.value(*part, *v));
+                }
+                (Values::Numeric(v), _) => {
                     x.column_mut(j).iter_mut().zip(v).for_each(|(to, v)| *to = *v)
                 }
-                Values::Boolean(v) => x
+                (Values::Boolean(v), _) => x
                     .column_mut(j)
                     .iter_mut()
                     .zip(v)
@@ -341,10 +397,10 @@ impl NumericSummaries {
 }
 
 /// Translates the column of an error from the numeric columns to all columns.
-fn in_table(error: Error, numeric: &[usize]) -> Error {
+fn in_table(error: Error, numeric: &[(usize, usize)]) -> Error {
     match error {
         Error::NotFinite { row, column, value } => {
-            Error::NotFinite { row, column: numeric[column], value }
+            Error::NotFinite { row, column: numeric[column].0, value }
         }
         other => other,
     }

@@ -2,6 +2,7 @@
 //! scaled, categorical columns encoded, text columns vectorized, and the encoded columns mapped, if the user asks for it.
 
 mod cached_counts;
+mod date;
 mod encode;
 mod encoded;
 mod feature_map;
@@ -10,18 +11,20 @@ mod fit;
 mod names;
 mod numeric;
 mod one_hot;
+mod original;
 mod plan;
 mod recipe;
 mod summary;
 mod text;
 
 pub use cached_counts::CachedCounts;
+pub use date::DateStep;
 pub use encoded::{Encoded, Encoder, UNLABELED};
 pub use feature_map::{FeatureMap, FeatureMapRecipe, FittedFeatureMap};
 pub use features::{Features, Reads, Step};
 pub use numeric::NumericStep;
 pub use one_hot::OneHotStep;
-pub use plan::DropReason;
+pub use plan::{DropReason, DroppedColumn};
 pub use recipe::{
     CategoryEncoding, Discretize, Impute, MissingIndicator, NumericValues, Power, Recipe, Scale,
     TargetScale,

@@ -1,5 +1,6 @@
 //! Names and descriptions of the features.
 
+use super::NumericStep;
 use super::features::{Features, Step, n_codes};
 use crate::data::{ColumnDescription, Field, Kind, Measure};
 use std::sync::Arc;
@@ -31,21 +32,14 @@ impl Features {
                 Step::Code => {
                     columns.push(named(field.name.clone(), Measure::Categorical(n_codes(field))));
                 }
-                Step::Numeric(step) if step.as_code => {
-                    let bins = step.cuts.as_ref().map_or(1, |cuts| cuts.len() + 1);
-                    let names = step.names(&field.name).into_iter().enumerate();
-                    columns.extend(names.map(|(k, name)| {
-                        named(name, Measure::Categorical(if k == 0 { bins } else { 2 }))
-                    }));
-                }
-                Step::Numeric(numeric) if numeric.cuts.is_none() => {
-                    let names = numeric.names(&field.name).into_iter().enumerate();
-                    columns.extend(names.map(|(k, name)| {
-                        named(name, if k == 0 { Measure::Numeric } else { Measure::Categorical(2) })
+                Step::Numeric(step) => columns.extend(numeric_descriptions(&field.name, step)),
+                Step::Date(step) => {
+                    columns.extend(step.parts.iter().flat_map(|(part, step)| {
+                        numeric_descriptions(&part.feature(&field.name), step)
                     }));
                 }
                 // Indicators are categories with the codes 0 and 1, not quantities.
-                Step::Numeric(_) | Step::OneHot(_) => {
+                Step::OneHot(_) => {
                     let names = feature_names(field, step).into_iter();
                     columns.extend(names.map(|name| named(name, Measure::Categorical(2))));
                 }
@@ -83,10 +77,29 @@ impl Features {
     }
 }
 
+/// The descriptions of the features of a numeric column.
+fn numeric_descriptions(column: &str, step: &NumericStep) -> Vec<ColumnDescription> {
+    let bins = step.cuts.as_ref().map_or(1, |cuts| cuts.len() + 1);
+    let first = match &step.cuts {
+        _ if step.as_code => Measure::Categorical(bins),
+        None => Measure::Numeric,
+        // Indicators are categories with the codes 0 and 1, not quantities.
+        Some(_) => Measure::Categorical(2),
+    };
+    let names = step.names(column).into_iter().enumerate();
+    names
+        .map(|(k, name)| {
+            let measure = if k == 0 { first } else { Measure::Categorical(2) };
+            ColumnDescription { name, measure }
+        })
+        .collect()
+}
+
 /// The names of a column's features.
 fn feature_names(field: &Field, step: &Step) -> Vec<String> {
     match step {
         Step::Numeric(step) => step.names(&field.name),
+        Step::Date(step) => step.names(&field.name),
         Step::OneHot(step) => step.names(field),
         Step::Code => vec![field.name.clone()],
         Step::Text(step) => step.names(),

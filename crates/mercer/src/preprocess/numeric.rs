@@ -82,6 +82,15 @@ impl NumericStep {
         Some(self.power.map_or(x, |lambda| inverse_yeo_johnson(x, lambda)))
     }
 
+    /// The step of values that are smaller by a shift. Used for dates, whose origin is known after the fit only.
+    pub(crate) fn shift(&mut self, by: f64) {
+        self.fill = self.fill.map(|x| x - by);
+        self.scale = self.scale.map(|(shift, spread)| (shift - by, spread));
+        if let Some(cuts) = &mut self.cuts {
+            cuts.iter_mut().for_each(|cut| *cut -= by);
+        }
+    }
+
     /// The names of the features.
     pub fn names(&self, column: &str) -> Vec<String> {
         let indicator = self.indicator.then(|| format!("{column}=(missing)"));

@@ -1,14 +1,37 @@
 //! Plans the features of a table: the step of every column, and the columns that are dropped.
 
 use super::features::{Features, Reads, Step, is_text};
-use super::{CategoryEncoding, NumericStep, OneHotStep, Recipe};
+use super::{CategoryEncoding, DateStep, NumericStep, OneHotStep, Recipe};
 use crate::data::{Field, Kind, Schema};
 use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::Arc;
 
+/// A column of the training data that is not a feature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DroppedColumn {
+    /// Its name.
+    pub name: String,
+    /// Why it is dropped.
+    pub reason: DropReason,
+}
+
 /// Why a column is dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DropReason {
+    /// The user asked for it.
+    Ignored,
+    /// It has the sample weights.
+    Weights,
+    /// It identifies the row: every value occurs once.
+    Identifier,
+    /// Every row has the same value.
+    Constant(String),
+    /// Every row has the same value as in another column.
+    Duplicate(String),
     /// All values are missing.
     Empty,
     /// It is categorical, and the recipe drops categorical columns or the estimator models numeric columns only.
@@ -17,6 +40,26 @@ pub enum DropReason {
     Text,
     /// The user selected other columns.
     NotSelected,
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DropReason::Ignored => f.write_str("ignored by the user"),
+            DropReason::Weights => f.write_str("sample weights"),
+            DropReason::Identifier => f.write_str(
+                "identifier: every row has a value of its own, which tells nothing about new rows",
+            ),
+            DropReason::Constant(value) => write!(f, "constant: every value is `{value}`"),
+            DropReason::Duplicate(other) => write!(f, "duplicate of `{other}`"),
+            DropReason::Empty => f.write_str("all values are missing"),
+            DropReason::Categorical => {
+                f.write_str("categorical; the estimator models numeric columns")
+            }
+            DropReason::Text => f.write_str("text; the estimator models numeric columns"),
+            DropReason::NotSelected => f.write_str("not selected"),
+        }
+    }
 }
 
 impl Features {
@@ -93,6 +136,7 @@ fn step_of(
     let text = !matches!(reads, Reads::Numeric | Reads::Categorical);
     match field.kind {
         Kind::Boolean if codes => Ok(Step::Code),
+        Kind::Numeric if field.notation.is_date() => Ok(Step::Date(DateStep::default())),
         Kind::Numeric | Kind::Boolean => Ok(Step::Numeric(NumericStep::default())),
         Kind::Categorical if field.levels.is_empty() => Err(DropReason::Empty),
         Kind::Categorical if codes => Ok(Step::Code),

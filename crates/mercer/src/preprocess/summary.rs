@@ -29,6 +29,13 @@ impl Features {
         add("discretized", is(|s| s.cuts.is_some()));
         add("Yeo-Johnson transform, standardized", is(|s| s.power.is_some()));
         add("scaled", is(|s| s.power.is_none() && s.scale.is_some()));
+        for (field, step) in self.schema.fields.iter().zip(&self.steps) {
+            if let Step::Date(step) = step {
+                let parts: Vec<String> =
+                    step.parts.iter().map(|(part, _)| part.to_string()).collect();
+                lines.push(format!("date `{}` as features: {}", field.name, parts.join(", ")));
+            }
+        }
         let one_hot = self.columns(|_, step| matches!(step, Step::OneHot(_)));
         if !one_hot.is_empty() {
             let width: usize = self.one_hot().map(|(field, step)| step.width(&field.levels)).sum();

@@ -3,7 +3,7 @@
 use crate::catalog::{Capability, Card};
 use crate::data::{Field, Kind, Schema};
 use crate::error::{Error, Result};
-use crate::preprocess::{CategoryEncoding, DropReason, Features, Reads};
+use crate::preprocess::{CategoryEncoding, DropReason, DroppedColumn, Features, Reads};
 
 /// Which columns an estimator may learn from, as the user asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,6 +12,8 @@ pub struct ColumnSelection<'a> {
     pub ignore: &'a [String],
     /// If not empty, the only columns to use.
     pub only: &'a [String],
+    /// Columns that tell nothing about new rows (see [`super::unusable_columns`]).
+    pub unusable: &'a [DroppedColumn],
 }
 
 /// The planned features and the columns that they leave out.
@@ -47,10 +49,15 @@ impl ColumnSelection<'_> {
         }
         let is_target = |name: &str| Some(name) == target;
         let mut dropped = Vec::new();
-        schema.fields.retain(|f| !self.ignore.contains(&f.name));
+        let ignored = |f: &Field| !self.ignore.contains(&f.name);
+        dropped.extend(split_off(&mut schema, ignored, &DropReason::Ignored));
+        for column in self.unusable.iter().filter(|column| !self.only.contains(&column.name)) {
+            let used = |f: &Field| f.name != column.name || is_target(&f.name);
+            dropped.extend(split_off(&mut schema, used, &column.reason));
+        }
         if !self.only.is_empty() {
             let used = |f: &Field| is_target(&f.name) || self.only.contains(&f.name);
-            dropped.extend(split_off(&mut schema, used, DropReason::NotSelected));
+            dropped.extend(split_off(&mut schema, used, &DropReason::NotSelected));
         }
         let numeric = |f: &Field| matches!(f.kind, Kind::Numeric | Kind::Boolean);
         let reads = match card.reads() {
@@ -65,7 +72,7 @@ impl ColumnSelection<'_> {
                     [(Kind::Categorical, DropReason::Categorical), (Kind::Text, DropReason::Text)]
                 {
                     let used = |f: &Field| f.kind != kind || is_target(&f.name);
-                    dropped.extend(split_off(&mut schema, used, reason));
+                    dropped.extend(split_off(&mut schema, used, &reason));
                 }
                 Reads::Numeric
             }
@@ -73,8 +80,14 @@ impl ColumnSelection<'_> {
             Reads::Categorical => Reads::CategoricalAndText,
             reads => reads,
         };
-        let (features, more) = Features::plan_for(&schema, target, categories, reads)?;
+        let (mut features, more) = Features::plan_for(&schema, target, categories, reads)?;
         dropped.extend(more);
+        if let Some(field) = target.and_then(|name| schema.field(name)) {
+            features.target_notation = field.notation.clone();
+        }
+        features.dropped = (dropped.iter())
+            .map(|(name, reason)| DroppedColumn { name: name.clone(), reason: reason.clone() })
+            .collect();
         Ok(SelectedColumns { features, dropped })
     }
 }
@@ -83,9 +96,9 @@ impl ColumnSelection<'_> {
 fn split_off(
     schema: &mut Schema,
     used: impl Fn(&Field) -> bool,
-    reason: DropReason,
+    reason: &DropReason,
 ) -> Vec<(String, DropReason)> {
     let (kept, dropped) = std::mem::take(&mut schema.fields).into_iter().partition(used);
     schema.fields = kept;
-    dropped.into_iter().map(|field: Field| (field.name, reason)).collect()
+    dropped.into_iter().map(|field: Field| (field.name, reason.clone())).collect()
 }

@@ -120,6 +120,7 @@ impl Training<'_> {
         let columns = self.features.without_text();
         let fitted = |step: &Step| match step {
             Step::Numeric(_) => self.recipe.needs_numeric_fit(),
+            Step::Date(_) => self.recipe.needs_numeric_fit(),
             Step::OneHot(step) => self.recipe.groups_levels() && step.own.is_some(),
             _ => false,
         };

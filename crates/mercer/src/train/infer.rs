@@ -74,6 +74,70 @@ pub fn is_free_text(n_rows: u64, n_distinct: u64, totals: impl FnOnce() -> Strin
     n_tokens >= MIN_TOKENS_OF_TEXT * n_strings || length > MAX_LENGTH_OF_CATEGORIES * n_strings
 }
 
+/// Parts of a name that stand for the code of a category.
+const CODE_NAMES: [&str; 14] = [
+    "code",
+    "type",
+    "zip",
+    "zipcode",
+    "postcode",
+    "postal",
+    "plz",
+    "category",
+    "categorie",
+    "kind",
+    "region",
+    "district",
+    "sector",
+    "group",
+];
+/// Parts of a name that stand for an identifier.
+const IDENTIFIER_NAMES: [&str; 17] = [
+    "id",
+    "ids",
+    "uuid",
+    "guid",
+    "key",
+    "index",
+    "idx",
+    "row",
+    "rowid",
+    "number",
+    "no",
+    "nr",
+    "num",
+    "account",
+    "serial",
+    "reference",
+    "unnamed",
+];
+
+/// The words of a name: `customerId` and `customer_id` are `customer` and `id`.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() && after_lower {
+            words.push(String::new());
+        }
+        after_lower = c.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
+/// Whether a column of whole numbers is named like the code of a category: `zip`, `region_code`, `productType`.
+pub fn is_code_name(name: &str) -> bool {
+    words_of(name).iter().any(|word| CODE_NAMES.contains(&word.as_str()))
+}
+
+/// Whether a column is named like an identifier: `id`, `customerId`, `account_number`.
+pub fn is_identifier_name(name: &str) -> bool {
+    words_of(name).iter().any(|word| IDENTIFIER_NAMES.contains(&word.as_str()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +150,14 @@ mod tests {
         assert!(invalid.is_numeric_with_invalid_cells());
         assert!(!mixed.is_numeric_with_invalid_cells());
         assert_eq!(infer_kind(&mixed, || false), Kind::Categorical);
+    }
+
+    #[test]
+    fn names_of_codes_and_identifiers_are_recognized_by_their_words() {
+        assert!(is_code_name("region_code") && is_code_name("productType") && is_code_name("zip"));
+        assert!(!is_code_name("zipper") && !is_code_name("temperature"));
+        assert!(is_identifier_name("customerId") && is_identifier_name("Unnamed: 0"));
+        assert!(!is_identifier_name("width") && !is_identifier_name("humidity"));
     }
 
     #[test]

@@ -319,6 +319,8 @@ mod tests {
             min: None,
             max: None,
             integers,
+            notation: crate::data::Notation::Plain,
+            declared: false,
             note: None,
         }
     }

@@ -8,6 +8,7 @@ use crate::file;
 use crate::model::Fitted;
 use crate::model::tree::Tree;
 use crate::preprocess::Features;
+use crate::train::Reference;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
@@ -34,6 +35,8 @@ pub struct Trained {
     pub densities: Option<Densities>,
     /// The nonconformity scores of held-out training rows, for prediction intervals and sets.
     pub conformal: Option<Conformal>,
+    /// The distributions of the columns of the training data, which new tables are compared with.
+    pub reference: Option<Reference>,
 }
 
 /// The contents of a model file; the model is left out if it follows from the statistics.
@@ -51,6 +54,8 @@ struct InFile<'a> {
     densities: Option<Cow<'a, Densities>>,
     #[serde(default)]
     conformal: Option<Cow<'a, Conformal>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<Cow<'a, Reference>>,
 }
 
 impl Trained {
@@ -71,6 +76,7 @@ impl Trained {
             decision: None,
             densities: None,
             conformal: None,
+            reference: None,
         }
     }
 
@@ -131,9 +137,16 @@ impl Trained {
         }
         // Costs are not defined for classes that were added.
         decision = decision.filter(|rule| rule.check(n_classes(&fitted.model)).is_ok());
-        // Densities and nonconformity scores are of the rows before.
-        let (stats, densities, conformal) = (Some(stats), None, None);
-        Ok(Trained { fitted, stats, decision, densities, conformal, ..self.clone() })
+        // Densities, nonconformity scores and distributions are of the rows before.
+        let (stats, densities, conformal, reference) = (Some(stats), None, None, None);
+        Ok(Trained { fitted, stats, decision, densities, conformal, reference, ..self.clone() })
+    }
+
+    /// The names of the classes; none for a model that is no classifier.
+    pub fn class_names(&self) -> Vec<String> {
+        let classifier = self.fitted.model.as_model().classifier();
+        let labels = classifier.map(|model| model.classes().labels().to_vec()).unwrap_or_default();
+        labels.iter().map(ToString::to_string).collect()
     }
 
     /// The bytes of a model file.
@@ -157,6 +170,7 @@ impl Trained {
             decision: self.decision.as_ref().map(Cow::Borrowed),
             densities: self.densities.as_ref().map(Cow::Borrowed),
             conformal: self.conformal.as_ref().map(Cow::Borrowed),
+            reference: self.reference.as_ref().map(Cow::Borrowed),
         };
         Tree::of(&file).map_err(|e| Error::File(e.to_string()))
     }
@@ -200,6 +214,7 @@ impl Trained {
             decision: file.decision.map(Cow::into_owned),
             densities: file.densities.map(Cow::into_owned),
             conformal: file.conformal.map(Cow::into_owned),
+            reference: file.reference.map(Cow::into_owned),
         };
         trained.check()?;
         if is_stored {
@@ -235,6 +250,9 @@ impl Trained {
         let width = self.features.n_features();
         if n_columns(&self.fitted.model).is_some_and(|n| n != width) {
             return refuse("the model and its features differ in width");
+        }
+        if self.reference.as_ref().is_some_and(|reference| !reference.is_valid()) {
+            return refuse("the distributions of its training data are invalid");
         }
         if let Some(rule) = &self.decision {
             rule.check(n_classes(&self.fitted.model))?;

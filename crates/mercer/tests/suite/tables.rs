@@ -128,7 +128,7 @@ fn trained_with(
         .filter(|name| Some(*name) != target)
         .map(str::to_owned)
         .collect();
-    let selection = ColumnSelection { ignore: &ignore, only: &[] };
+    let selection = ColumnSelection { ignore: &ignore, ..ColumnSelection::default() };
     let selected = selection.plan(schema(table), target, card, recipe.categories)?;
     let features = selected.features.fit(&recipe, table, &Monitor::quiet())?;
     let classes = Classes::from_names(["blue", "green", "red"]);

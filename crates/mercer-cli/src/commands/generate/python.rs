@@ -42,6 +42,7 @@ const HANDWRITTEN: &[(&str, &str, &[&str])] = &[
     ),
     ("linear_model", "ridge_cv", &["RidgeCV"]),
     ("preprocessing", "polynomial", &["PolynomialFeatures"]),
+    ("preprocessing", "tables", &["TableVectorizer"]),
     ("svm", "hyperplane", &["Hyperplane"]),
     ("svm", "l1_min_c", &["l1_min_c"]),
 ];

@@ -31,8 +31,14 @@ pub fn images(model: &Trained, (rows, columns): (usize, usize)) -> Result<Scene>
     let means = class_means(model)?;
     let width = means.centers.ncols();
     if rows * columns != width {
+        let hint = match model.features.dropped.len() {
+            0 => String::new(),
+            n => {
+                format!("; training dropped {n} columns, `mercer train --keep-columns` keeps them")
+            }
+        };
         return Err(Failure::Usage(format!(
-            "--image {rows}x{columns} has {} pixels, but the model has {width} columns",
+            "--image {rows}x{columns} has {} pixels, but the model has {width} columns{hint}",
             rows * columns
         )));
     }

@@ -1,4 +1,4 @@
-//! The plots of the HTML report: calibration, residuals, mutual information and class-conditional densities.
+//! The plots of the HTML report: ROC and precision-recall curves, effects, calibration, residuals, mutual information and class-conditional densities.
 
 use super::COLORS;
 use crate::report::ColumnInformation;
@@ -7,10 +7,110 @@ use kuva::plot::{BarPlot, LinePlot, ScatterPlot};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
-use mercer::evaluate::{ClassificationReport, RegressionReport};
+use mercer::evaluate::{ClassificationReport, Curves, RegressionReport};
+use mercer::train::Effect;
+
+/// Classes whose curves are drawn, those with the most rows.
+const MAX_CURVES: usize = 6;
 
 fn svg(plots: Vec<Plot>, layout: Layout) -> String {
     SvgBackend.render_scene(&render_multiple(plots, layout))
+}
+
+/// The curves of the classes with the most rows; of two classes, that of the second.
+fn class_curves(report: &ClassificationReport) -> Vec<(String, &Curves)> {
+    let mut classes: Vec<usize> = match report.classes.len() {
+        2 => vec![1],
+        n => (0..n).collect(),
+    };
+    classes.sort_by_key(|c| std::cmp::Reverse(report.classes[*c].support));
+    classes.truncate(MAX_CURVES);
+    classes.into_iter().map(|c| (report.classes[c].class.to_string(), &report.curves[c])).collect()
+}
+
+/// A line per class, in the unit square.
+fn unit_lines(
+    lines: Vec<(String, Vec<(f64, f64)>)>,
+    diagonal: bool,
+    title: &str,
+    (x, y): (&str, &str),
+) -> String {
+    let mut plots: Vec<Plot> = lines
+        .into_iter()
+        .zip(COLORS.iter().cycle())
+        .map(|((name, points), color)| {
+            Plot::Line(LinePlot::new().with_data(points).with_color(*color).with_legend(name))
+        })
+        .collect();
+    let corners =
+        if diagonal { vec![(0.0, 0.0), (1.0, 1.0)] } else { vec![(0.0, 1.0), (1.0, 0.0)] };
+    let color = if diagonal { "#888" } else { "transparent" };
+    plots.push(Plot::Line(LinePlot::new().with_data(corners).with_color(color).with_dashed()));
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title(title)
+        .with_x_label(x)
+        .with_y_label(y)
+        .with_width(520.0)
+        .with_height(420.0);
+    svg(plots, layout)
+}
+
+/// ROC curves: true positive rate against false positive rate, each class against the rest.
+pub fn roc(report: &ClassificationReport) -> String {
+    let lines = class_curves(report)
+        .into_iter()
+        .map(|(name, curves)| (format!("{name} (AUC {:.3})", curves.roc_auc), curves.roc.clone()));
+    let axes = ("false positive rate", "true positive rate");
+    unit_lines(lines.collect(), true, "ROC curve", axes)
+}
+
+/// Precision-recall curves, each class against the rest.
+pub fn precision_recall(report: &ClassificationReport) -> String {
+    let lines = class_curves(report).into_iter().map(|(name, curves)| {
+        let name = format!("{name} (AP {:.3})", curves.average_precision);
+        (name, curves.precision_recall.clone())
+    });
+    unit_lines(lines.collect(), false, "Precision-recall curve", ("recall", "precision"))
+}
+
+/// The mean prediction as a function of a column: a line for each class, or bars for levels.
+pub fn effect(effect: &Effect) -> String {
+    let two = effect.classes.len() == 2;
+    let shown: Vec<usize> = match effect.means.first().map_or(0, Vec::len) {
+        2 if two => vec![1],
+        n => (0..n.min(MAX_CURVES)).collect(),
+    };
+    let quantity = match effect.classes.as_slice() {
+        [] => "mean prediction".to_owned(),
+        [_, second] => format!("mean P({second})"),
+        _ => "mean probability".to_owned(),
+    };
+    let plots: Vec<Plot> = if effect.levels.is_empty() {
+        let line = |(k, color): (&usize, &&'static str)| {
+            let points = effect.values.iter().zip(&effect.means).map(|(x, means)| (*x, means[*k]));
+            let line = LinePlot::new().with_data(points.collect::<Vec<_>>()).with_color(*color);
+            Plot::Line(match effect.classes.get(*k).filter(|_| !two) {
+                Some(class) => line.with_legend(class.clone()),
+                None => line,
+            })
+        };
+        shown.iter().zip(COLORS.iter().cycle()).map(line).collect()
+    } else {
+        let last = shown.last().copied().unwrap_or_default();
+        let bars = effect.levels.iter().zip(&effect.means).rev();
+        let bars: Vec<(String, f64)> =
+            bars.map(|(level, means)| (level.clone(), means[last])).collect();
+        vec![Plot::Bar(BarPlot::new().with_bars(bars).with_color(COLORS[0]).with_horizontal(true))]
+    };
+    let layout = Layout::auto_from_plots(&plots).with_title(effect.column.clone());
+    let layout = match effect.levels.is_empty() {
+        true => layout.with_x_label(effect.column.clone()).with_y_label(quantity),
+        false => layout.with_x_label(match effect.classes.last() {
+            Some(class) if !effect.classes.is_empty() => format!("mean P({class})"),
+            _ => quantity,
+        }),
+    };
+    svg(plots, layout.with_width(520.0).with_height(340.0))
 }
 
 /// Reliability diagram: accuracy against confidence. The dashed line is perfect calibration.

@@ -8,6 +8,7 @@
 pub(super) mod bias_correction;
 mod candidate;
 pub(super) mod halving;
+mod importance;
 mod leaderboard;
 pub(super) mod out_of_fold;
 mod paired_test;
@@ -18,6 +19,8 @@ mod train_best;
 pub use bias_correction::CorrectedScore;
 pub use candidate::Candidate;
 pub use halving::{Round, SelectionOptions, select_model};
+pub use importance::{Importance, ImportanceOptions, permutation_importance};
 pub use leaderboard::{Leaderboard, LeaderboardRow, Standing};
 pub use portfolio::portfolio;
+pub use sample::Sample;
 pub use train_best::select_and_train;

@@ -32,16 +32,8 @@ impl FoldRows {
     ) -> Result<FoldRows> {
         let fitted_to = SelectedRows { table, rows: train };
         let features = planned.clone().fit(recipe, &fitted_to, &monitor.silent())?;
-        let encode = |part: &Table| {
-            let encoder = Encoder::new(&features);
-            match task {
-                Task::Classification(classes) => encoder.encode(part, Some(classes)),
-                Task::Regression => encoder.encode_regression(part),
-                Task::Unsupervised => Err(Error::NoFeatures),
-            }
-        };
-        let train = encode(&table.rows_at(train)?)?;
-        let held_out = encode(&table.rows_at(test)?)?;
+        let train = encode(&features, &table.rows_at(train)?, task)?;
+        let held_out = encode(&features, &table.rows_at(test)?, task)?;
         Ok(FoldRows { train, test: held_out, features, recipe: recipe.clone() })
     }
 
@@ -93,17 +85,8 @@ impl FoldRows {
         monitor: &Monitor<'_>,
     ) -> Result<(FoldPredictions, AnyModel)> {
         let start = Instant::now();
-        let training = Training {
-            estimator: estimator.clone(),
-            features: self.features.clone(),
-            task,
-            n_rows: None,
-            n_folds: 0,
-            seed: 0,
-            recipe: self.recipe.clone(),
-        };
         let (mut fitted, scaling) =
-            training.fit_standardized(&self.train, shared, &monitor.silent())?;
+            self.training(estimator, task).fit_standardized(&self.train, shared, &monitor.silent())?;
         if fitted.certificate.stopped().is_some() {
             return Err(Error::Stopped);
         }
@@ -116,7 +99,7 @@ impl FoldRows {
             fitted = scaling.undo(fitted);
         }
         let (fit_seconds, start) = (start.elapsed().as_secs_f64(), Instant::now());
-        let predictions = self.predictions(&fitted, task)?;
+        let predictions = predictions(&fitted, &self.test, task)?;
         let decisions = match fitted.as_model().decision_function().filter(|_| with_decisions) {
             Some(model) => Some(model.decisions(&self.test.rows())?),
             None => None,
@@ -131,29 +114,69 @@ impl FoldRows {
         Ok((predictions, standardized.unwrap_or(fitted.model)))
     }
 
-    fn predictions(&self, fitted: &Fitted<AnyModel>, task: Task<'_>) -> Result<Predictions> {
-        let rows = self.test.rows();
-        let model = fitted.as_model();
-        let unable = || Error::Unable {
-            estimator: fitted.model.id().to_owned(),
-            what: "predict the target".to_owned(),
-        };
-        if let Task::Classification(classes) = task {
-            let predicted = model.classifier().ok_or_else(unable)?.predict(&rows)?;
-            let log_proba = model.probabilistic().map(|m| m.log_proba(&rows)).transpose()?;
-            let truth = self.test.codes.clone();
-            return Ok(Predictions::Classes {
-                truth,
-                predicted,
-                log_proba,
-                n_classes: classes.len(),
-                weights: self.test.weights.clone(),
-            });
+    /// Fits an estimator to the training rows.
+    pub fn fit(
+        &self,
+        estimator: &Estimator,
+        task: Task<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<AnyModel>> {
+        let training = self.training(estimator, task);
+        let (fitted, _) = training.fit_rows(&self.train, &monitor.silent())?;
+        match fitted.certificate.stopped() {
+            Some(_) => Err(Error::Stopped),
+            None => Ok(fitted),
         }
-        let predicted = model.regressor().ok_or_else(unable)?.predict(&rows)?;
-        let (truth, weights) = (self.test.targets.clone(), self.test.weights.clone());
-        Ok(Predictions::Regression { truth, predicted, weights })
     }
+
+    /// The predictions of a model of this fold for the rows of a table.
+    pub fn predict_table(
+        &self,
+        fitted: &Fitted<AnyModel>,
+        table: &Table,
+        task: Task<'_>,
+    ) -> Result<Predictions> {
+        predictions(fitted, &encode(&self.features, table, task)?, task)
+    }
+
+    fn training<'t>(&self, estimator: &Estimator, task: Task<'t>) -> Training<'t> {
+        Training {
+            estimator: estimator.clone(),
+            features: self.features.clone(),
+            task,
+            n_rows: None,
+            n_folds: 0,
+            seed: 0,
+            recipe: self.recipe.clone(),
+        }
+    }
+}
+
+fn encode(features: &Features, table: &Table, task: Task<'_>) -> Result<Encoded> {
+    let encoder = Encoder::new(features);
+    match task {
+        Task::Classification(classes) => encoder.encode(table, Some(classes)),
+        Task::Regression => encoder.encode_regression(table),
+        Task::Unsupervised => Err(Error::NoFeatures),
+    }
+}
+
+fn predictions(fitted: &Fitted<AnyModel>, test: &Encoded, task: Task<'_>) -> Result<Predictions> {
+    let rows = test.rows();
+    let model = fitted.as_model();
+    let unable = || Error::Unable {
+        estimator: fitted.model.id().to_owned(),
+        what: "predict the target".to_owned(),
+    };
+    let weights = test.weights.clone();
+    if let Task::Classification(classes) = task {
+        let predicted = model.classifier().ok_or_else(unable)?.predict(&rows)?;
+        let log_proba = model.probabilistic().map(|m| m.log_proba(&rows)).transpose()?;
+        let (truth, n_classes) = (test.codes.clone(), classes.len());
+        return Ok(Predictions::Classes { truth, predicted, log_proba, n_classes, weights });
+    }
+    let predicted = model.regressor().ok_or_else(unable)?.predict(&rows)?;
+    Ok(Predictions::Regression { truth: test.targets.clone(), predicted, weights })
 }
 
 /// The sum of the variances of the columns, from at most a thousand rows.

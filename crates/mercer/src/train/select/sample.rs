@@ -18,7 +18,7 @@ const MAX_ROWS: u64 = 100_000;
 const MAX_CELLS: u64 = 20_000_000;
 
 /// The rows that candidates are compared on.
-pub(in crate::train) struct Sample {
+pub struct Sample {
     /// The columns and the target.
     pub table: Table,
     /// Whether rows of the input were left out.
@@ -29,7 +29,9 @@ pub(in crate::train) struct Sample {
 pub(in crate::train) fn reading_schema(schema: &Schema, target: &str, task: Task<'_>) -> Schema {
     let fields = schema.fields.iter().map(|field| match task {
         Task::Classification(classes) if field.name == target => class_field(target, classes),
-        Task::Regression if field.name == target => Field::numeric(target.to_owned()),
+        Task::Regression if field.name == target => {
+            Field::written(target.to_owned(), field.notation.clone())
+        }
         _ => field.clone(),
     });
     Schema { fields: fields.collect() }
@@ -41,8 +43,28 @@ fn class_field(target: &str, classes: &Classes) -> Field {
 }
 
 impl Sample {
+    /// No rows.
+    pub fn empty() -> Sample {
+        Sample { table: Table::default(), is_partial: true }
+    }
+
     /// Reads the rows; of a table that is too large, each with the same probability.
-    pub fn read<S: Stream>(
+    pub(super) fn read<S: Stream>(
+        stream: &S,
+        schema: &Schema,
+        n_rows: u64,
+        seed: u64,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Sample, S::Error> {
+        Sample::read_up_to(MAX_ROWS, stream, schema, n_rows, seed, monitor)
+    }
+
+    /// Reads the rows, at most `limit` of them; of a table that is too large, each with the same probability.
+    ///
+    /// # Errors
+    /// The error of the stream, or [`Error::Stopped`].
+    pub fn read_up_to<S: Stream>(
+        limit: u64,
         stream: &S,
         schema: &Schema,
         n_rows: u64,
@@ -50,7 +72,7 @@ impl Sample {
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Sample, S::Error> {
         let width: u64 = schema.fields.iter().map(|field| field.width.max(1) as u64).sum();
-        let max_rows = MAX_ROWS.min(MAX_CELLS / width.max(1)).max(1000);
+        let max_rows = limit.min(MAX_CELLS / width.max(1)).max(1000);
         let is_partial = n_rows > max_rows;
         let probability = max_rows as f64 / n_rows.max(1) as f64;
         monitor.reserve("holding the rows for the comparison", 8 * n_rows.min(max_rows) * width)?;
