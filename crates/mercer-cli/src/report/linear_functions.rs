@@ -44,6 +44,9 @@ struct LinearFunction {
     intercept: f64,
 }
 
+/// The name of a term, and its coefficient in every function.
+pub type Term = (String, Vec<String>);
+
 /// Predict `class` where `weights · x > threshold`.
 #[derive(Serialize)]
 struct TwoClassRule {
@@ -82,7 +85,7 @@ impl LinearFunctions {
 
     /// The names of the functions, and the intercept and the largest coefficients, measured in standard deviations of
     /// the columns, with one value per function; `None` if there are too many functions for a page.
-    pub fn largest(&self, n: usize) -> Option<(Vec<String>, Vec<(String, Vec<String>)>)> {
+    pub fn largest(&self, n: usize) -> Option<(Vec<String>, Vec<Term>)> {
         if self.functions.len() > MAX_FUNCTIONS {
             return None;
         }
