@@ -83,9 +83,11 @@ impl Session {
             quiet: true,
             force: self.force,
             memory: self.memory,
+            threads: self.threads,
             time_limit: self.time_limit,
             cancel: Arc::clone(&self.cancel),
             saves_on_interrupt: Arc::clone(&self.saves_on_interrupt),
+            stops_on_interrupt: Arc::clone(&self.stops_on_interrupt),
         }
     }
 

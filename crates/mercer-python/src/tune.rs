@@ -127,7 +127,7 @@ pub fn select<'py>(py: Python<'py>, request: SelectionRequest<'py>) -> PyResult<
         group: None,
         time: None,
         budget,
-        columns: ColumnSelection { ignore: &ignore, only: &[] },
+        columns: ColumnSelection { ignore: &ignore, only: &[], unusable: &[] },
         weights: request.weights.as_deref(),
         steps: &[],
     };

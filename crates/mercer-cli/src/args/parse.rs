@@ -1,7 +1,6 @@
 //! Parsers of option values.
 
 use super::tune::SearchKind;
-use mercer::data::Kind;
 use mercer::train::SupervisedTask;
 use mercer_io::{ColumnType, Format};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! `mercer tune`: the cross-validated scores of the settings of an estimator.
 
-use super::columns::{check_weights, left_out};
+use super::columns::{check_weights, left_out, unusable};
 use super::select::{metric, quoted, require_column};
 use super::train::{target_column, target_failure};
 use crate::args::{SearchKind, Tune};
@@ -39,6 +39,7 @@ pub fn run(args: Tune, session: &Session) -> Result<()> {
     .map_err(|e| target_failure(e, &source))?;
     let mut ignore = left_out(&args.ignore, args.weights.as_deref());
     ignore.extend(args.split.group.clone());
+    let unusable = unusable(&profile, Some(&target.name), &ignore, &source, session)?;
     let n_settings = match args.search {
         SearchKind::Random => args.trials as usize,
         _ => grid.n_settings(),
@@ -58,7 +59,7 @@ pub fn run(args: Tune, session: &Session) -> Result<()> {
         time: args.split.time.as_deref(),
         prune: !args.no_prune,
         budget: args.budget,
-        columns: ColumnSelection { ignore: &ignore, only: &args.used },
+        columns: ColumnSelection { ignore: &ignore, only: &args.used, unusable: &unusable },
         weights: args.weights.as_deref(),
     };
     let axes: Vec<&str> = grid.axes.iter().map(|axis| axis.name.as_str()).collect();

@@ -7,8 +7,8 @@ pub mod plot;
 pub mod projection;
 pub mod table_profile;
 pub mod terminal;
-pub mod tuning;
 pub mod train_page;
+pub mod tuning;
 
 use crate::commands::{Commands, WithCommand};
 use crate::failure::Result;

@@ -22,7 +22,7 @@ pub fn trained(id: &str, table: &str, target: Option<&str>, ignore: &[&str]) -> 
     let profile = source.profile(&|_, _| true).unwrap();
     let recipe = recipe_for(&estimator, Recipe::default()).unwrap();
     let ignore: Vec<String> = ignore.iter().map(|name| (*name).to_owned()).collect();
-    let selection = ColumnSelection { ignore: &ignore, only: &[] };
+    let selection = ColumnSelection { ignore: &ignore, only: &[], unusable: &[] };
     let card = estimator.card();
     let planned = selection.plan(profile.schema(), target, card, recipe.categories).unwrap();
     let features = planned.features.fit(&recipe, &source, &Monitor::quiet()).unwrap();

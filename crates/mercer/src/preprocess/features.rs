@@ -49,6 +49,8 @@ impl Features {
             weights: None,
             dense_text: false,
             target_scale: None,
+            target_notation: Notation::default(),
+            dropped: Vec::new(),
             map: None,
         }
     }

@@ -85,8 +85,11 @@ impl FoldRows {
         monitor: &Monitor<'_>,
     ) -> Result<(FoldPredictions, AnyModel)> {
         let start = Instant::now();
-        let (mut fitted, scaling) =
-            self.training(estimator, task).fit_standardized(&self.train, shared, &monitor.silent())?;
+        let (mut fitted, scaling) = self.training(estimator, task).fit_standardized(
+            &self.train,
+            shared,
+            &monitor.silent(),
+        )?;
         if fitted.certificate.stopped().is_some() {
             return Err(Error::Stopped);
         }

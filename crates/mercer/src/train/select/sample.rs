@@ -49,7 +49,7 @@ impl Sample {
     }
 
     /// Reads the rows; of a table that is too large, each with the same probability.
-    pub(super) fn read<S: Stream>(
+    pub(in crate::train) fn read<S: Stream>(
         stream: &S,
         schema: &Schema,
         n_rows: u64,
