@@ -117,7 +117,7 @@ fn trained_on_texts(id: &str, steps: &[&str]) -> Trained {
     let recipe = recipe_for(&estimator, recipe).unwrap();
     let ignore = [other.to_owned()];
     let schema = crate::tables::schema(&table);
-    let selection = ColumnSelection { ignore: &ignore, only: &[] };
+    let selection = ColumnSelection { ignore: &ignore, only: &[], unusable: &[] };
     let selected = selection.plan(schema, Some(target), card, recipe.categories).unwrap();
     let features = selected.features.fit(&recipe, &table, &Monitor::quiet()).unwrap();
     let classes = Classes::from_names(["no", "yes"]);
