@@ -6,7 +6,6 @@ Written by ``mercer generate`` from the declarations of the estimators; edit tho
 from typing import ClassVar
 
 from .base import Transformer, sklearn_attributes
-from .tables import TableVectorizer
 
 __all__ = ["PolynomialFeatures", "TableVectorizer"]
 
@@ -91,3 +90,4 @@ class PolynomialFeatures(Transformer):
 
 
 from .polynomial import PolynomialFeatures  # noqa: E402, F811
+from .tables import TableVectorizer  # noqa: E402
