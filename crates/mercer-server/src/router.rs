@@ -137,6 +137,10 @@ fn match_path<'p>(route: &'static Route, path: &'p str) -> Option<Match<'p>> {
             (Some(part), Some(segment)) if part.starts_with("{model}") => {
                 let suffix = &part["{model}".len()..];
                 let name = segment.strip_suffix(suffix).filter(|name| !name.is_empty())?;
+                // A colon begins the verb of the V1 protocol; no model has one in its name.
+                if name.contains(':') {
+                    return None;
+                }
                 found.model = Some(name);
             }
             (Some(part), Some(segment)) if part == segment => {}

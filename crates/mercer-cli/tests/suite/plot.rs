@@ -171,7 +171,7 @@ fn a_quadratic_map_separates_what_no_threshold_does() {
     for text in ["one column", "after poly:2", "boundary f = 0", "margin f = ±1"] {
         assert!(picture.contains(text), "no {text}");
     }
-    assert_eq!(evaluated["accuracy"], 1.0);
+    assert_eq!(evaluated["accuracy"]["value"], 1.0);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::iter::Sum;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a module needs for parallel loops.
 pub mod prelude {
@@ -126,7 +127,10 @@ pub trait Parallel: Sized + Sync {
     where
         Self::Item: Send,
     {
-        C::from_items(collect_vec(&self))
+        C::from_items(match C::FAILS {
+            Some(fails) => collect_until(&self, fails),
+            None => collect_vec(&self),
+        })
     }
 
     /// Adds the items in the order of their indices.
@@ -183,8 +187,37 @@ where
     unsafe { Vec::from_raw_parts(pointer.cast(), n, capacity) }
 }
 
+/// The items up to the first that fails. Items after a failure that is known already are not made; those before it are,
+/// so that it does not depend on the threads which failure is the first.
+fn collect_until<P: Parallel>(items: &P, fails: fn(&P::Item) -> bool) -> Vec<P::Item>
+where
+    P::Item: Send,
+{
+    let n = items.n_items();
+    let mut out: Vec<Option<P::Item>> = (0..n).map(|_| None).collect();
+    let cells = Shared(out.as_mut_ptr());
+    let first = AtomicUsize::new(usize::MAX);
+    run(n, items.grain(), &|range| {
+        for i in range {
+            if i > first.load(Ordering::Relaxed) {
+                return;
+            }
+            // Safe: `i` is below the length, and no other range contains it.
+            let item = unsafe { items.item(i) };
+            if fails(&item) {
+                first.fetch_min(i, Ordering::Relaxed);
+            }
+            unsafe { *cells.at(i) = Some(item) };
+        }
+    });
+    out.into_iter().take(first.into_inner().saturating_add(1)).flatten().collect()
+}
+
 /// What the items of a parallel loop are collected into.
 pub trait FromItems<T> {
+    /// Whether an item is a failure that ends the loop; `None` if there are no failures.
+    const FAILS: Option<fn(&T) -> bool> = None;
+
     /// Makes the collection of the items in their order.
     fn from_items(items: Vec<T>) -> Self;
 }
@@ -197,24 +230,32 @@ impl<T> FromItems<T> for Vec<T> {
 
 /// Of several errors, the one with the lowest index is returned.
 impl<T, E> FromItems<Result<T, E>> for Result<Vec<T>, E> {
+    const FAILS: Option<fn(&Result<T, E>) -> bool> = Some(Result::is_err);
+
     fn from_items(items: Vec<Result<T, E>>) -> Self {
         items.into_iter().collect()
     }
 }
 
 impl<E> FromItems<Result<(), E>> for Result<(), E> {
+    const FAILS: Option<fn(&Result<(), E>) -> bool> = Some(Result::is_err);
+
     fn from_items(items: Vec<Result<(), E>>) -> Self {
         items.into_iter().collect()
     }
 }
 
 impl FromItems<Option<()>> for Option<()> {
+    const FAILS: Option<fn(&Option<()>) -> bool> = Some(Option::is_none);
+
     fn from_items(items: Vec<Option<()>>) -> Self {
         items.into_iter().collect()
     }
 }
 
 impl<T> FromItems<Option<T>> for Option<Vec<T>> {
+    const FAILS: Option<fn(&Option<T>) -> bool> = Some(Option::is_none);
+
     fn from_items(items: Vec<Option<T>>) -> Self {
         items.into_iter().collect()
     }
@@ -587,6 +628,7 @@ impl<P: Parallel, R, F: Fn(P::Item) -> R + Sync> Parallel for Map<P, F> {
 mod tests {
     use super::prelude::*;
     use crate::parallel::with_threads;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn every_item_is_made_once_and_in_order() {
@@ -618,6 +660,20 @@ mod tests {
         let found: Result<Vec<usize>, usize> = (0..1_000).into_par_iter().map(odd).collect();
 
         assert_eq!(found, Err(1));
+    }
+
+    #[test]
+    fn items_after_a_failure_are_not_made() {
+        let made = AtomicUsize::new(0);
+        let fail = |_: usize| {
+            made.fetch_add(1, Ordering::Relaxed);
+            None
+        };
+
+        let found: Option<()> =
+            with_threads(1, || (0..1_000).into_par_iter().with_max_len(1).try_for_each(fail));
+
+        assert_eq!((found, made.into_inner()), (None, 1));
     }
 
     #[test]

@@ -83,7 +83,7 @@ expand::catalog! {
         PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart ScaleDependent, Sparse Text;
         PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : Regressor LinearModel Online OrderDependent WarmStart ScaleDependent TargetScaleDependent, Sparse Text;
         NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : Classifier Calibrated SupportVectors DecisionFunction MemoryPlan ScaleDependent, Sparse;
-        Svr            "svr"             "svm.SVR"                   => SvrModel           : Regressor SupportVectors MemoryPlan ScaleDependent TargetScaleDependent, Sparse;
+        Svr            "svr"             "svm.SVR"                   => SvrModel           : Regressor SupportVectors WarmStart MemoryPlan ScaleDependent TargetScaleDependent, Sparse;
         NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : Regressor SupportVectors MemoryPlan ScaleDependent TargetScaleDependent, Sparse;
         OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : OutlierDetector SupportVectors DecisionFunction MemoryPlan ScaleDependent, Sparse;
         KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : Regressor SupportVectors MemoryPlan ScaleDependent TargetScaleDependent, Sparse MultiOutput;

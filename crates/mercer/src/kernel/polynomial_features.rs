@@ -8,6 +8,7 @@
 use super::Function;
 use super::approximation::{check_usable, sampled_error};
 use crate::data::{check_cells, check_storage};
+use crate::model::check_not_nan;
 use crate::model::{Cached, ParamValue, Rule};
 use crate::prelude::*;
 use mercer_num::parallel::prelude::*;
@@ -455,7 +456,9 @@ impl Transformer for PolynomialFeaturesModel {
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_rows(x)?;
-        Ok(self.map(x.n_rows(), 1.0, |v| v, |i| x.row(i)))
+        let out = self.map(x.n_rows(), 1.0, |v| v, |i| x.row(i));
+        check_not_nan(out.as_slice().unwrap_or_default(), self.n_outputs())?;
+        Ok(out)
     }
 
     fn transform_f32(&self, x: &Rows<'_>) -> Result<Array2<f32>> {

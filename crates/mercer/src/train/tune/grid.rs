@@ -23,6 +23,8 @@ const DEFAULTS: &[(&str, &[(&str, &str)])] = &[
     ),
     ("kernel-perceptron", &[("kernel", "rbf"), ("gamma", "x0.1,x0.3,x1,x3,x10")]),
     ("ridge", &[("alpha", "1e-3:1e4:15")]),
+    ("lasso", &[("alpha", "1e-4:1:9")]),
+    ("elastic-net", &[("alpha", "1e-4:1:9"), ("l1_ratio", "0.1,0.5,0.9")]),
     ("logistic", &[("C", "1e-3:1e3:7")]),
     ("linear-svc", &[("C", "1e-3:1e3:7")]),
     ("linear-svr", &[("C", "1e-3:1e3:7"), ("epsilon", "0,0.1,0.3")]),
@@ -317,7 +319,7 @@ mod tests {
             n_settings += grid.n_settings();
             assert_eq!(grid.settings().len(), grid.n_settings(), "{id}");
         }
-        assert_eq!((DEFAULTS.len(), CATALOG.len()), (23, 39), "a new estimator may need a grid");
+        assert_eq!((DEFAULTS.len(), CATALOG.len()), (25, 41), "a new estimator may need a grid");
         assert!(n_settings > 200);
     }
 
