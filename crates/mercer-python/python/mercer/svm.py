@@ -664,7 +664,7 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         self.random_state = random_state
 
 
-class SVR(SupportVectors, Regressor):
+class SVR(WarmStart, SupportVectors, Regressor):
     """ε-support vector regression: errors within a tube around the function cost nothing.
 
     Formula::
@@ -706,6 +706,8 @@ class SVR(SupportVectors, Regressor):
     epsilon : float >= 0, default=0.1
         Half-width of the insensitive tube, in units of the target: errors up to ``epsilon`` cost
         nothing. Larger values give fewer support vectors.
+    warm_start : bool, default=False
+        Start the fit from the model of the previous call to ``fit``, if there is one.
     verbose : bool, default=False
         Print the plan of the fit (its algorithm and the memory it needs) before it starts, and its
         progress once per second.
@@ -754,6 +756,7 @@ class SVR(SupportVectors, Regressor):
     _id = "svr"
     _inputs = ("sparse",)
     _extra_parameters: ClassVar = {
+        "warm_start": Honored(),
         "verbose": Honored(),
     }
     _spellings: ClassVar = {
@@ -783,6 +786,7 @@ class SVR(SupportVectors, Regressor):
         max_iter=-1,
         C=1.0,
         epsilon=0.1,
+        warm_start=False,
         verbose=False,
     ):
         self.kernel = kernel
@@ -796,6 +800,7 @@ class SVR(SupportVectors, Regressor):
         self.max_iter = max_iter
         self.C = C
         self.epsilon = epsilon
+        self.warm_start = warm_start
         self.verbose = verbose
 
 

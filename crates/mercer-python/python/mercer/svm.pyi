@@ -190,7 +190,7 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         random_state: int | RandomState | None = None,
     ) -> None: ...
 
-class SVR(SupportVectors, Regressor):
+class SVR(WarmStart, SupportVectors, Regressor):
     kernel: str | Callable[..., Any]
     degree: int
     gamma: float | Literal["scale", "auto"]
@@ -202,6 +202,7 @@ class SVR(SupportVectors, Regressor):
     max_iter: int
     C: float
     epsilon: float
+    warm_start: bool
     verbose: bool
     def __init__(
         self,
@@ -217,6 +218,7 @@ class SVR(SupportVectors, Regressor):
         max_iter: int = -1,
         C: float = 1.0,
         epsilon: float = 0.1,
+        warm_start: bool = False,
         verbose: bool = False,
     ) -> None: ...
 
