@@ -7,6 +7,7 @@ use super::approximation::{check_usable, sampled_certificate, sampled_error};
 use super::{Function, Kernel};
 use crate::data::check_storage;
 use crate::model::Status;
+use crate::model::check_not_nan;
 use crate::prelude::*;
 use mercer_num::parallel::prelude::*;
 use std::f64::consts::PI;
@@ -127,6 +128,7 @@ impl Transformer for AdditiveChi2SamplerModel {
                 }
             }
         });
+        check_not_nan(out.as_slice().unwrap_or_default(), width)?;
         Ok(out)
     }
 }
@@ -137,7 +139,11 @@ impl Check for AdditiveChi2SamplerModel {
             && (1..=1000).contains(&self.sample_steps)
             && self.sample_interval > 0.0
             && self.sample_interval.is_finite();
-        if fits { Ok(()) } else { Err(Error::File("frequencies that nobody chose".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("a sampling interval that is not positive and finite".into()))
+        }
     }
 }
 

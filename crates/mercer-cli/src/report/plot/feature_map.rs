@@ -91,8 +91,7 @@ fn after(
     codes: &[u32],
     named: &[String],
 ) -> Result<(Vec<Plot>, Layout)> {
-    let features: Vec<String> =
-        model.features.descriptions().iter().map(|column| column.name.clone()).collect();
+    let features = model.features.names();
     let [a, b] = shown(&features, named)?;
     let mapped = rows.encoded.rows();
     let values: Vec<Point> = (0..mapped.n_rows())
