@@ -217,7 +217,7 @@ fn json_lines_and_dates_with_times_are_understood() {
             i % 3 + 1,
             i % 9,
             i % 24,
-            i % 7 * 1,
+            i % 7,
             if i % 24 < 12 { "am" } else { "pm" }
         );
     }

@@ -262,7 +262,7 @@ impl KernelRidge {
             );
         };
         let factors: Vec<f64> = learned.widths.iter().map(|w| (w / at.0).sqrt()).collect();
-        let scaled = x * &ndarray::ArrayView1::from(&factors);
+        let scaled = x * ndarray::ArrayView1::from(&factors);
         let mut same = Dataset::regression(&scaled, targets)?;
         if !data.weights().is_empty() {
             same = same.weighted(data.weights())?;
@@ -421,7 +421,7 @@ impl KernelRidgeModel {
             return Ok(None);
         }
         self.expansion.check_rows(x)?;
-        Ok(Some(dense(x) * &ndarray::ArrayView1::from(&self.relevance)))
+        Ok(Some(dense(x) * ndarray::ArrayView1::from(&self.relevance)))
     }
 
     /// The variance of the function at every row, in units of the targets, where they are a Gaussian

@@ -249,7 +249,7 @@ impl Problem {
     }
 
     /// The weights of one target, and its sum of squared residuals.
-    fn weights_of<'a>(&self, solutions: &'a [Solution], k: usize) -> (Vec<f64>, f64) {
+    fn weights_of(&self, solutions: &[Solution], k: usize) -> (Vec<f64>, f64) {
         let joint = self.groups.len() == 1;
         let (solution, at) = if joint { (&solutions[0], k) } else { (&solutions[k], 0) };
         let width = solution.residual_squares.len();

@@ -441,11 +441,12 @@ mod tests {
         let monitor = Monitor::quiet();
         let columns = WeightedColumns::new(&Rows::from(&x), &vec![1.0; 40], true);
         let (y, _) = columns.target(y.iter().copied(), true);
-        let best = solve(&columns, &[y.clone()], None, &options(2.0, 0.5, 1e-14, &monitor));
+        let best =
+            solve(&columns, std::slice::from_ref(&y), None, &options(2.0, 0.5, 1e-14, &monitor));
         for max_iter in 0..6 {
             let few = Options { max_iter, ..options(2.0, 0.5, 1e-14, &monitor) };
 
-            let found = solve(&columns, &[y.clone()], None, &few);
+            let found = solve(&columns, std::slice::from_ref(&y), None, &few);
 
             assert!(found.gap.primal - best.gap.primal <= found.gap.gap + 1e-12);
             assert_eq!(found.passes, max_iter as u64);
@@ -485,7 +486,7 @@ mod tests {
         for below in [1e-3, 1e-6, 1e-8, 1e-9, 1e-10] {
             let options = options(largest * (1.0 - below), 0.0, 1e-4, &monitor);
 
-            let found = solve(&columns, &[y.clone()], None, &options);
+            let found = solve(&columns, std::slice::from_ref(&y), None, &options);
 
             let count = found.weights.iter().filter(|w| **w != 0.0).count();
             assert_eq!((count, found.converged), (1, true), "{below}");

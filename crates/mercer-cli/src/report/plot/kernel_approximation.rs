@@ -103,14 +103,14 @@ pub fn approximation_error(model: &Trained, rows: &PlotRows) -> Result<Scene> {
     let data = Dataset::unlabeled(Rows::from(&inputs));
     let gamma = Gamma::Number(function.gamma);
     let fourier = |m: usize, seed: usize| -> Result<Matrix> {
-        let map = RbfSampler::new().gamma(gamma.clone()).n_components(m).random_state(seed);
-        Ok(map.fit(&data, &Monitor::quiet())?.transform(&data.rows())?)
+        let map = RbfSampler::new().gamma(gamma).n_components(m).random_state(seed);
+        Ok(map.fit(&data, &Monitor::quiet())?.transform(data.rows())?)
     };
     let nystroem = |m: usize, seed: usize| -> Result<Matrix> {
         let mut map = Nystroem::new().n_components(m).random_state(seed);
-        (map.kernel, map.gamma) = (function.kernel.clone(), Some(gamma.clone()));
+        (map.kernel, map.gamma) = (function.kernel.clone(), Some(gamma));
         (map.coef0, map.degree) = (function.coef0, function.degree);
-        Ok(map.fit(&data, &Monitor::quiet())?.transform(&data.rows())?)
+        Ok(map.fit(&data, &Monitor::quiet())?.transform(data.rows())?)
     };
     let curve = |fit: &dyn Fn(usize, usize) -> Result<Matrix>, most: usize| -> Result<Vec<Point>> {
         let sizes = N_FEATURES.iter().filter(|m| **m <= most);

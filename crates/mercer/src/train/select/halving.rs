@@ -357,8 +357,8 @@ impl Race<'_> {
         let Some((joined, ranges)) = join(predictions) else { return false };
         let metric = self.options.metric;
         let score = |range: Range<usize>| metric.score(&joined, &range.collect::<Vec<_>>());
+        row.fold_scores = ranges.iter().cloned().filter_map(&score).collect();
         row.score = score(0..joined.n_rows());
-        row.fold_scores = ranges.iter().cloned().filter_map(score).collect();
         // Repeated folds predict a row several times; one of them is enough to compare and to calibrate by.
         let n_first = n_folds / self.options.splitting.n_repeats.max(1);
         let n_predicted = ranges[..n_first.clamp(1, ranges.len())].last().map_or(0, |r| r.end);

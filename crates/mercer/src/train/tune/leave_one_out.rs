@@ -62,7 +62,7 @@ impl Decomposition {
                     true => x.columns().into_iter().map(|c| c.sum() / n).collect(),
                     false => vec![0.0; x.ncols()],
                 };
-                let x = x - &ndarray::ArrayView1::from(&centers);
+                let x = x - ndarray::ArrayView1::from(&centers);
                 let eigen = SymmetricEigen::of(x.t().dot(&x).view())?;
                 let mean = rows.targets.iter().sum::<f64>() / n;
                 let mean = if ridge.fit_intercept { mean } else { 0.0 };

@@ -346,8 +346,8 @@ impl Run<'_> {
         let metric = self.options.metric;
         let score =
             |range: std::ops::Range<usize>| metric.score(&joined, &range.collect::<Vec<_>>());
+        setting.fold_scores = ranges.iter().cloned().filter_map(&score).collect();
         setting.score = score(0..joined.n_rows());
-        setting.fold_scores = ranges.iter().cloned().filter_map(score).collect();
         let n_first = (n_folds / n_repeats.max(1)).max(1);
         let n_predicted = ranges.get(n_first - 1).map_or(joined.n_rows(), |range| range.end);
         setting.predictions = is_complete.then(|| joined.first(n_predicted));
