@@ -1,7 +1,7 @@
 //! Parallel loops over slices, ranges and vectors, with one scheduler for all of them.
 //!
 //! The methods are those of rayon's prelude. Rayon compiles its scheduler anew for every closure, which was a fifth of
-//! the code of the core crate; here every loop hands `&dyn Fn(Range<usize>)` to one compiled scheduler ([`run`]), and
+//! the code of the core crate; here every loop hands `&dyn Fn(Range<usize>)` to one compiled scheduler (`run`), and
 //! only the loop over a range of indices depends on the closure. Collected values are in the order of their indices and
 //! sums are added in that order, so no result depends on the number of threads.
 
