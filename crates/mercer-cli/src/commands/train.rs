@@ -8,7 +8,7 @@ use crate::input;
 use crate::report::{Paths, TrainReport, terminal, train_page};
 use crate::session::Session;
 use mercer::catalog::{Capability, Estimator, Learns};
-use mercer::data::{Classes, ColumnProfile, Kind, Profile};
+use mercer::data::{Classes, ColumnProfile, Kind, Profile, Stream};
 use mercer::evaluate::Metric;
 use mercer::model::Monitor;
 use mercer::preprocess::{CachedCounts, DroppedColumn, Features, Recipe};
@@ -48,83 +48,48 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     }
     columns::check_weights(args.weights.as_deref(), Some(&target.name), &profile)?;
     let task = task(&args, target, like.as_ref(), session)?;
-    let unusable = match &like {
-        // With --text, the other columns are not features anyway.
-        None if !args.keep_columns && args.texts.is_empty() => {
-            let except = columns::left_out(&args.ignore, args.weights.as_deref());
-            columns::unusable(&profile, Some(&target.name), &except, &source, session)?
-        }
-        _ => Vec::new(),
-    };
+    let table = (&source, &profile, target);
+    let unusable = unusable_columns(&args, like.as_ref(), table, session)?;
     let table_checks =
         TableChecks::new(&args, &profile, (target, task), &unusable, &source, session)?;
     let regression = task == SupervisedTask::Regression;
     check_options(&args, regression)?;
-    let candidates = candidates(&args, like.as_ref())?;
-    let board = if candidates.is_some() || select::is_requested(&args, like.as_ref()) {
-        let classes = target_classes(&args, target, (task, "the portfolio"), &source, None)?;
-        let (rows, of) = ((&source, &profile), (task, &classes));
-        let asked = select::Comparison { unusable: &unusable, ..(&args).into() };
-        Some(select::leaderboard(&asked, candidates, rows, target, of, session)?)
-    } else {
-        None
-    };
+    let board = compare(&args, like.as_ref(), table, task, &unusable, session)?;
     let is_named = args.model.is_some();
-    let command = board.as_ref().and_then(Leaderboard::best).filter(|_| !is_named).map(|best| {
-        let command = select::command(&args, &target.name, &best.candidate);
-        args.prepare.splice(0..0, best.candidate.steps.iter().cloned());
-        args.features.clone_from(&best.candidate.map);
-        command
-    });
-    let choice = choose(&args, &profile, (target, task), like.as_ref(), board.as_ref())?;
-    let Choice { estimator, reason } = choice;
+    let best = board.as_ref().and_then(Leaderboard::best).filter(|_| !is_named);
+    let command = best.map(|best| take_over(&mut args, &target.name, &best.candidate));
+    let Choice { estimator, reason } =
+        choose(&args, &profile, (target, task), like.as_ref(), board.as_ref())?;
     let classes = target_classes(&args, target, (task, estimator.id()), &source, like.as_ref())?;
-    for (first, second) in similar_classes(&classes) {
-        session.message(&format!(
-            "the classes `{first}` and `{second}` differ only by case or blanks; make them equal if they mean the same"
-        ));
-    }
+    report_similar_classes(&classes, session);
     args.decision.check(&classes, session)?;
-    let more = match &args.semi_supervised.unlabeled_data {
-        Some(path) => Some(input::open(path, &args.reading, Some(&target.name), session)?),
-        None => None,
-    };
-    session.message(&format!("estimator: {} ({reason})", estimator.id()));
-    if let Some(weights) = &args.weights {
-        session.message(&format!("sample weights: column `{weights}`"));
-    }
+    let more = args.semi_supervised.unlabeled_data.as_ref();
+    let more = more
+        .map(|path| input::open(path, &args.reading, Some(&target.name), session))
+        .transpose()?;
+    report_estimator(estimator.id(), &reason, args.weights.as_deref(), session);
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
     let recipe = recipe(&estimator, &args.prepare, args.features.as_deref(), args.append)?;
-    let is_like = like.is_some();
-    let on = (&source, &profile, target);
     let (features, rows) =
-        fit_features(&args, (&estimator, &recipe), like, on, &unusable, &monitor, session)?;
+        fit_features(&args, (&estimator, &recipe), like, table, &unusable, &monitor, session)?;
     // The comparison has scored the winner on held-out rows already.
     let best = board.as_ref().and_then(Leaderboard::best);
     let compared = best.and_then(|row| row.predictions.as_ref());
     let has_statistics = estimator.card().learns == Learns::Statistics;
+    let is_scored = compared.is_some() && (!has_statistics || args.split.is_special());
     let training = Training {
         estimator,
         features: features.clone(),
         task: if regression { Task::Regression } else { Task::Classification(&classes) },
         n_rows: Some(profile.n_rows),
-        n_folds: if compared.is_some() && (!has_statistics || args.split.is_special()) {
-            0
-        } else {
-            args.folds.into()
-        },
+        n_folds: if is_scored { 0 } else { args.folds.into() },
         seed: args.seed,
-        recipe: fold_recipe(recipe, is_like),
+        recipe: fold_recipe(recipe, args.like.is_some()),
     };
     let fold_recipe = training.recipe.clone();
-    let outcome = match args.semi_supervised.options() {
-        Some(options) => {
-            let more = more.as_ref().map(CachedCounts::new);
-            train_semi_supervised(training, &options, &rows, more.as_ref(), &monitor)
-        }
-        None => train(training, &rows, &monitor),
-    };
+    let more = more.as_ref().map(CachedCounts::new);
+    let outcome = fit(&args, training, &rows, more.as_ref(), &monitor);
     bar.finish_and_clear();
     if outcome.is_err() || !args.keep_best {
         session.check_interrupt()?;
@@ -138,18 +103,100 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     outcome.trained.reference = table_checks.reference(&outcome.trained);
     let figures = report_figures(&args, &outcome.trained, &source, session);
     let selection = board.filter(|_| !is_named).zip(command);
-    let board = selection.as_ref().map(|(board, _)| board);
-    let findings = check::reported(table_checks.of_fit(&outcome, board), &args.ignored);
     let task = if regression { Task::Regression } else { Task::Classification(&classes) };
-    let explained = match report_path(&args) {
-        Some(_) => table_checks.explain(&outcome.trained, &fold_recipe, task, board, &monitor),
+    let fit = (&outcome, &fold_recipe, task);
+    let findings = findings(&args, table_checks, fit, selection.as_ref(), &monitor);
+    finish(&args, session, &profile, (&reason, selection), findings, outcome, figures)
+}
+
+/// Adds the preprocessing of the best candidate to the options, and returns the command that trains it again.
+fn take_over(args: &mut Train, target: &str, best: &Candidate) -> String {
+    let command = select::command(args, target, best);
+    args.prepare.splice(0..0, best.steps.iter().cloned());
+    args.features.clone_from(&best.map);
+    command
+}
+
+/// Trains on labeled rows, or also on unlabeled ones if the options ask for it.
+fn fit<S: Stream>(
+    args: &Train,
+    training: Training<'_>,
+    rows: &S,
+    more: Option<&S>,
+    monitor: &Monitor<'_>,
+) -> std::result::Result<Outcome, S::Error> {
+    match args.semi_supervised.options() {
+        Some(options) => train_semi_supervised(training, &options, rows, more, monitor),
+        None => train(training, rows, monitor),
+    }
+}
+
+/// The columns that are no features: identifiers, constants and duplicates.
+fn unusable_columns(
+    args: &Train,
+    like: Option<&Trained>,
+    (source, profile, target): (&Source, &Profile, &ColumnProfile),
+    session: &Session,
+) -> Result<Vec<DroppedColumn>> {
+    // With --text, the other columns are not features anyway.
+    if like.is_some() || args.keep_columns || !args.texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let except = columns::left_out(&args.ignore, args.weights.as_deref());
+    columns::unusable(profile, Some(&target.name), &except, source, session)
+}
+
+/// The leaderboard of the portfolio, or of a named estimator on special folds; `None` if neither is asked for.
+fn compare(
+    args: &Train,
+    like: Option<&Trained>,
+    (source, profile, target): (&Source, &Profile, &ColumnProfile),
+    task: SupervisedTask,
+    unusable: &[DroppedColumn],
+    session: &Session,
+) -> Result<Option<Leaderboard>> {
+    let candidates = candidates(args, like)?;
+    if candidates.is_none() && !select::is_requested(args, like) {
+        return Ok(None);
+    }
+    let classes = target_classes(args, target, (task, "the portfolio"), source, None)?;
+    let asked = select::Comparison { unusable, ..args.into() };
+    let (rows, of) = ((source, profile), (task, &classes));
+    select::leaderboard(&asked, candidates, rows, target, of, session).map(Some)
+}
+
+fn report_estimator(id: &str, reason: &str, weights: Option<&str>, session: &Session) {
+    session.message(&format!("estimator: {id} ({reason})"));
+    if let Some(weights) = weights {
+        session.message(&format!("sample weights: column `{weights}`"));
+    }
+}
+
+fn report_similar_classes(classes: &Classes, session: &Session) {
+    for (first, second) in similar_classes(classes) {
+        session.message(&format!(
+            "the classes `{first}` and `{second}` differ only by case or blanks; make them equal if they mean the same"
+        ));
+    }
+}
+
+/// The findings about the table and the fit, with the commands of their remedies.
+fn findings(
+    args: &Train,
+    table_checks: TableChecks,
+    (outcome, recipe, task): (&Outcome, &Recipe, Task<'_>),
+    selection: Option<&(Leaderboard, String)>,
+    monitor: &Monitor<'_>,
+) -> Findings {
+    let board = selection.map(|(board, _)| board);
+    let list = check::reported(table_checks.of_fit(outcome, board), &args.ignored);
+    let explained = match report_path(args) {
+        Some(_) => table_checks.explain(&outcome.trained, recipe, task, board, monitor),
         None => Explained::default(),
     };
-    let fit = selection.as_ref().map(|(_, command)| command.clone());
-    let fit = fit.or_else(|| Some(fit_command(&args, &table_checks.command, &outcome.trained)));
-    let commands = Commands { table: table_checks.command, fit };
-    let findings = Findings { list: findings, commands, explained };
-    finish(&args, session, &profile, (&reason, selection), findings, outcome, figures)
+    let fit = selection.map(|(_, command)| command.clone());
+    let fit = fit.or_else(|| Some(fit_command(args, &table_checks.command, &outcome.trained)));
+    Findings { list, commands: Commands { table: table_checks.command, fit }, explained }
 }
 
 /// Training rows that a fitted model predicts, to compare with held-out rows.

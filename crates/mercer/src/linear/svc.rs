@@ -214,6 +214,11 @@ struct TrainingData<'a, 'd> {
     began: Instant,
 }
 
+/// The indices of classes counted from the class `first`; classes before it have no index.
+fn indices_from(first: u32, class_indices: &[u32]) -> Vec<u32> {
+    class_indices.iter().map(|c| c.checked_sub(first).unwrap_or(u32::MAX)).collect()
+}
+
 impl LinearSvc {
     /// Rejects options that contradict each other.
     fn check_combination(&self) -> Result<()> {
@@ -283,13 +288,8 @@ impl LinearSvc {
                 break;
             }
             let all = m <= MAX_JOINT_CLASSES;
-            let own_indices: Vec<u32> = match all {
-                true => class_indices.clone(),
-                false => class_indices
-                    .iter()
-                    .map(|c| c.checked_sub(block.start as u32).unwrap_or(u32::MAX))
-                    .collect(),
-            };
+            let first = if all { 0 } else { block.start as u32 };
+            let own_indices = indices_from(first, &class_indices);
             let own_classes = if all { 0..observed.len() } else { block.clone() };
             let targets = Targets::Classes {
                 class_indices: own_indices.clone(),

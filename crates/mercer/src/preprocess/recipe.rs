@@ -152,6 +152,19 @@ pub enum Discretize {
     EqualFrequency(usize),
 }
 
+impl Impute {
+    /// The replacement by its name, or a constant.
+    fn parse(text: &str) -> Option<Impute> {
+        Some(match text {
+            "none" => Impute::Keep,
+            "mean" => Impute::Mean,
+            "median" => Impute::Median,
+            "most-frequent" => Impute::MostFrequent,
+            number => Impute::Constant(number.parse().ok().filter(|x: &f64| x.is_finite())?),
+        })
+    }
+}
+
 impl Recipe {
     /// Adds a step written as `impute=mean`, `impute=median`, `impute=most-frequent`, `impute=0`, `impute=none`,
     /// `missing=indicator`, `missing=none`, `scale=standard`, `scale=robust`, `scale=min-max`, `scale=none`,
@@ -173,16 +186,7 @@ impl Recipe {
         match name {
             "impute" => {
                 let expected = "mean, median, most-frequent, none or a number";
-                self.impute = match value {
-                    "none" => Impute::Keep,
-                    "mean" => Impute::Mean,
-                    "median" => Impute::Median,
-                    "most-frequent" => Impute::MostFrequent,
-                    number => match number.parse::<f64>() {
-                        Ok(x) if x.is_finite() => Impute::Constant(x),
-                        _ => return Err(refuse("impute", expected)),
-                    },
-                }
+                self.impute = Impute::parse(value).ok_or_else(|| refuse("impute", expected))?;
             }
             "missing" => {
                 self.missing = match value {
