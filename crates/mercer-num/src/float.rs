@@ -4,9 +4,9 @@ use crate::Rows;
 use crate::linalg::{dot_products, lower_triangular_products, subtract_dot_products};
 use crate::simd::cosine::{scaled_cosines_double, scaled_cosines_single};
 use crate::simd::exp::{
-    chi_squared_distance_double, chi_squared_distance_single, exp_each_double, exp_each_single,
-    gaussian_kernel_double, gaussian_kernel_single, l1_distance_double, l1_distance_single,
-    polynomial_kernel_double, polynomial_kernel_single, sigmoid_kernel_double,
+    DISTANCE_LANES, chi_squared_distances_double, chi_squared_distances_single, exp_each_double,
+    exp_each_single, gaussian_kernel_double, gaussian_kernel_single, l1_distances_double,
+    l1_distances_single, polynomial_kernel_double, polynomial_kernel_single, sigmoid_kernel_double,
     sigmoid_kernel_single,
 };
 use crate::simd::hadamard::{hadamard_rotate_double, hadamard_rotate_single};
@@ -57,10 +57,10 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     fn polynomial_kernel(dots: &[Self], gamma: f64, coef0: f64, degree: u32, out: &mut [Self]);
     /// Sigmoid kernel values from inner products.
     fn sigmoid_kernel(dots: &[Self], gamma: f64, coef0: f64, out: &mut [Self]);
-    /// `Σ |a − b|`.
-    fn l1_distance(a: &[Self], b: &[Self]) -> Self;
-    /// `Σ (a − b)² / (a + b)`.
-    fn chi_squared_distance(a: &[Self], b: &[Self]) -> Self;
+    /// `Σ |a − b|` of a row with others that are stored by columns.
+    fn l1_distances(a: &[Self], others: &[[Self; DISTANCE_LANES]], out: &mut [Self]);
+    /// `Σ (a − b)² / (a + b)` of a row with others that are stored by columns.
+    fn chi_squared_distances(a: &[Self], others: &[[Self; DISTANCE_LANES]], out: &mut [Self]);
     /// Updates the gradient after a step of two variables, and scans for the next working set.
     fn update_and_scan(
         f: &mut [f64],
@@ -179,12 +179,16 @@ macro_rules! float {
                 $sigmoid(dots, gamma as $T, coef0 as $T, out);
             }
 
-            fn l1_distance(a: &[Self], b: &[Self]) -> Self {
-                $l1(a, b)
+            fn l1_distances(a: &[Self], others: &[[Self; DISTANCE_LANES]], out: &mut [Self]) {
+                $l1(a, others, out);
             }
 
-            fn chi_squared_distance(a: &[Self], b: &[Self]) -> Self {
-                $chi_squared(a, b)
+            fn chi_squared_distances(
+                a: &[Self],
+                others: &[[Self; DISTANCE_LANES]],
+                out: &mut [Self],
+            ) {
+                $chi_squared(a, others, out);
             }
 
             fn update_and_scan(
@@ -256,8 +260,8 @@ float!(
     gaussian_kernel_single,
     polynomial_kernel_single,
     sigmoid_kernel_single,
-    l1_distance_single,
-    chi_squared_distance_single,
+    l1_distances_single,
+    chi_squared_distances_single,
     update_and_scan_single,
     select_second_single,
     add_columns_single,
@@ -275,8 +279,8 @@ float!(
     gaussian_kernel_double,
     polynomial_kernel_double,
     sigmoid_kernel_double,
-    l1_distance_double,
-    chi_squared_distance_double,
+    l1_distances_double,
+    chi_squared_distances_double,
     update_and_scan_double,
     select_second_double,
     add_columns_double,

@@ -6,6 +6,9 @@
 
 use multiversion::multiversion;
 
+/// The rows whose distances from another row are summed side by side.
+pub const DISTANCE_LANES: usize = 32;
+
 /// `eˣ` in single precision, within two units in the last place; zero below `-87.3`.
 ///
 /// The polynomial is that of the Cephes library (Moshier 1989).
@@ -119,48 +122,37 @@ macro_rules! kernel_loops {
             }
         }
 
-        /// `Σⱼ |aⱼ − bⱼ|`, in eight lanes.
+        /// `outₖ = Σⱼ |aⱼ − bⱼₖ|` of a row with up to [`DISTANCE_LANES`] others, whose cells are stored by columns.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $l1(a: &[$T], b: &[$T]) -> $T {
-            let mut lanes = [0.0; 8];
-            let ((a, a_tail), (b, b_tail)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-            for (a, b) in a.iter().zip(b) {
-                for k in 0..8 {
-                    lanes[k] += (a[k] - b[k]).abs();
+        pub fn $l1(a: &[$T], others: &[[$T; DISTANCE_LANES]], out: &mut [$T]) {
+            let mut sums = [0.0; DISTANCE_LANES];
+            for (a, column) in a.iter().zip(others) {
+                for k in 0..DISTANCE_LANES {
+                    sums[k] += (a - column[k]).abs();
                 }
             }
-            for (lane, (a, b)) in lanes.iter_mut().zip(a_tail.iter().zip(b_tail)) {
-                *lane += (a - b).abs();
-            }
-            lanes.iter().sum()
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum);
         }
 
-        /// `Σⱼ (aⱼ − bⱼ)² / (aⱼ + bⱼ)` of nonnegative values, in eight lanes; 0/0 counts as zero.
+        /// `outₖ = Σⱼ (aⱼ − bⱼₖ)² / (aⱼ + bⱼₖ)` of nonnegative values, stored as above; 0/0 counts as zero.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $chi_squared(a: &[$T], b: &[$T]) -> $T {
-            let term = |a: $T, b: $T| {
-                let (d, s) = (a - b, a + b);
-                if s > 0.0 { d * d / s } else { 0.0 }
-            };
-            let mut lanes = [0.0; 8];
-            let ((a, a_tail), (b, b_tail)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-            for (a, b) in a.iter().zip(b) {
-                for k in 0..8 {
-                    lanes[k] += term(a[k], b[k]);
+        pub fn $chi_squared(a: &[$T], others: &[[$T; DISTANCE_LANES]], out: &mut [$T]) {
+            let mut sums = [0.0; DISTANCE_LANES];
+            for (a, column) in a.iter().zip(others) {
+                for k in 0..DISTANCE_LANES {
+                    let (d, s) = (a - column[k], a + column[k]);
+                    sums[k] += if s > 0.0 { d * d / s } else { 0.0 };
                 }
             }
-            for (lane, (a, b)) in lanes.iter_mut().zip(a_tail.iter().zip(b_tail)) {
-                *lane += term(*a, *b);
-            }
-            lanes.iter().sum()
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum);
         }
     };
 }
@@ -172,8 +164,8 @@ kernel_loops!(
     gaussian_kernel_single,
     polynomial_kernel_single,
     sigmoid_kernel_single,
-    l1_distance_single,
-    chi_squared_distance_single
+    l1_distances_single,
+    chi_squared_distances_single
 );
 kernel_loops!(
     f64,
@@ -182,8 +174,8 @@ kernel_loops!(
     gaussian_kernel_double,
     polynomial_kernel_double,
     sigmoid_kernel_double,
-    l1_distance_double,
-    chi_squared_distance_double
+    l1_distances_double,
+    chi_squared_distances_double
 );
 
 #[cfg(test)]
@@ -230,9 +222,14 @@ mod tests {
         assert!((out[0] - 15.625).abs() < 1e-14);
         sigmoid_kernel_double(&[3.0], -0.5, 1.0, &mut out);
         assert!((out[0] - (-0.5f64).tanh()).abs() < 1e-15);
-        assert_eq!(l1_distance_double(&[1.0, 2.0], &[3.0, 0.0]), 4.0);
+        let others = [[3.0; DISTANCE_LANES], [0.0; DISTANCE_LANES]];
+        l1_distances_double(&[1.0, 2.0], &others, &mut out);
+        assert_eq!(out, [4.0]);
         // (1 − 3)² / 4 + (2 − 0)² / 2.
-        assert_eq!(chi_squared_distance_double(&[1.0, 2.0], &[3.0, 0.0]), 3.0);
-        assert_eq!(chi_squared_distance_single(&[0.0], &[0.0]), 0.0);
+        chi_squared_distances_double(&[1.0, 2.0], &others, &mut out);
+        assert_eq!(out, [3.0]);
+        let mut out = [1.0];
+        chi_squared_distances_single(&[0.0], &[[0.0; DISTANCE_LANES]], &mut out);
+        assert_eq!(out, [0.0]);
     }
 }

@@ -4,6 +4,7 @@ use super::binary_rows::{BinaryRows, binary_tile};
 use super::{Cells, KernelRows, TILE_COLUMNS, TILE_ROWS, row};
 use crate::kernel::{CustomKernel, Expression, Function, Kernel, Product};
 use mercer_num::Float;
+use mercer_num::simd::exp::DISTANCE_LANES;
 use mercer_num::simd::smo::SPARSE_DOT_ROWS;
 
 /// Rows in compressed sparse row storage.
@@ -77,9 +78,7 @@ impl<T: Float> KernelRows<T> {
                         custom_tile(custom.as_ref(), cells, others, *width, parts);
                     }
                     Kernel::Laplacian | Kernel::Chi2 => {
-                        for (k, part) in parts.iter_mut().enumerate() {
-                            distance_row(function, row(cells, *width, k), others, part);
-                        }
+                        distance_tile(function, (cells, others), *width, parts);
                     }
                     _ => self.dense_tile(function, (cells, others), *width, squares, parts),
                 }
@@ -244,16 +243,34 @@ fn sparse_distance(function: &Function, cells: impl Iterator<Item = (f64, f64)>,
     }
 }
 
-/// The kernels `exp(−gamma · distance)` of a dense row with others.
-fn distance_row<T: Float>(function: &Function, own: &[T], others: &[T], out: &mut [T]) {
-    for (value, other) in out.iter_mut().zip(others.chunks_exact(own.len().max(1))) {
-        let sum = match function.kernel {
-            Kernel::Chi2 => T::chi_squared_distance(own, other),
-            _ => T::l1_distance(own, other),
-        };
-        *value = T::narrow(-function.gamma * sum.into());
+/// The kernels `exp(−gamma · distance)` of dense rows. A few of the others at a time are stored by columns, so that their
+/// distances from a row are summed side by side.
+fn distance_tile<T: Float>(
+    function: &Function,
+    (cells, others): (&[T], &[T]),
+    width: usize,
+    parts: &mut [&mut [T]],
+) {
+    let distances = match function.kernel {
+        Kernel::Chi2 => T::chi_squared_distances,
+        _ => T::l1_distances,
+    };
+    let mut columns = vec![[T::default(); DISTANCE_LANES]; width];
+    let n = parts.first().map_or(0, |part| part.len());
+    for first in (0..n).step_by(DISTANCE_LANES) {
+        let last = (first + DISTANCE_LANES).min(n);
+        for i in first..last {
+            let cells = columns.iter_mut().zip(row(others, width, i));
+            cells.for_each(|(column, cell)| column[i - first] = *cell);
+        }
+        for (k, part) in parts.iter_mut().enumerate() {
+            distances(row(cells, width, k), &columns, &mut part[first..last]);
+        }
     }
-    T::exp_each(out);
+    for part in parts {
+        part.iter_mut().for_each(|value| *value = T::narrow(-function.gamma * (*value).into()));
+        T::exp_each(part);
+    }
 }
 
 /// The kernel function of inner products (of distances for `laplacian` and `chi2`). `own` and `squares` are the
