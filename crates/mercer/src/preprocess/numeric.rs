@@ -284,9 +284,7 @@ impl NumericSummary {
                 let width = (self.high - self.low) / n as f64;
                 (1..n).map(|k| self.low + width * k as f64).collect()
             }
-            Discretize::EqualFrequency(n) => {
-                (1..n).map(|k| self.quantile(k as f64 / n as f64)).collect()
-            }
+            Discretize::EqualFrequency(n) => equal_frequency_cuts(&self.sorted, n),
         };
         cuts.dedup();
         cuts.retain(|cut| *cut > self.low);
@@ -301,6 +299,42 @@ impl NumericSummary {
         let above = (below + 1).min(last);
         self.sorted[below] + (self.sorted[above] - self.sorted[below]) * (position - below as f64)
     }
+}
+
+/// Cut points between bins of about equally many values. A value that fills a bin alone, as the zeros of a column that
+/// is mostly zero do, is a bin of its own, and the other bins divide the rest.
+fn equal_frequency_cuts(sorted: &[f64], n_bins: usize) -> Vec<f64> {
+    let runs: Vec<&[f64]> = sorted.chunk_by(|a, b| a == b).collect();
+    let (mut n_rest, mut bins_left, mut frequent) = (sorted.len(), n_bins, vec![false; runs.len()]);
+    let mut by_length: Vec<usize> = (0..runs.len()).collect();
+    by_length.sort_by_key(|k| std::cmp::Reverse(runs[*k].len()));
+    // Without the frequent values the bins are smaller, so that further values fill one.
+    for k in by_length {
+        if bins_left == 1 || runs[k].len() * bins_left <= n_rest {
+            break;
+        }
+        frequent[k] = true;
+        n_rest -= runs[k].len();
+        bins_left -= 1;
+    }
+    let (mut cuts, mut n_below, mut n_cuts) = (Vec::new(), 0, 1);
+    for k in 1..runs.len() {
+        let mut ends = frequent[k - 1] || frequent[k];
+        if !frequent[k - 1] {
+            n_below += runs[k - 1].len();
+            // The cut of the bins so far is at or below the values seen.
+            while n_cuts < bins_left && n_below * bins_left >= n_cuts * n_rest {
+                ends = true;
+                n_cuts += 1;
+            }
+        }
+        if ends {
+            let (below, above) = (runs[k - 1][0], runs[k][0]);
+            let middle = below + 0.5 * (above - below);
+            cuts.push(if middle > below { middle } else { above });
+        }
+    }
+    cuts
 }
 
 #[cfg(test)]
@@ -364,6 +398,16 @@ mod tests {
             counts[bin] += 1;
         }
         assert_eq!(counts, [25; 4]);
+    }
+
+    #[test]
+    fn a_frequent_value_is_a_bin_of_its_own() {
+        let recipe = Recipe::default().with("bins=equal-frequency:5").unwrap();
+        let values = [vec![0.0; 90], (1..=8).map(f64::from).collect()].concat();
+
+        let step = summary(values).step(&recipe);
+
+        assert_eq!(step.cuts.unwrap(), [0.5, 2.5, 4.5, 6.5]);
     }
 
     #[test]
