@@ -41,6 +41,16 @@ impl Splitting {
         Splitting { n_folds, n_repeats: 1, hold_out: None, seed }
     }
 
+    /// The number of splits.
+    pub fn n_splits(&self) -> usize {
+        if self.hold_out.is_some() { 1 } else { self.n_folds * self.n_repeats.max(1) }
+    }
+
+    /// The fraction of the rows that a split tests on.
+    pub fn test_fraction(&self) -> f64 {
+        self.hold_out.unwrap_or(1.0 / self.n_folds.max(2) as f64)
+    }
+
     /// Splits rows with the given class codes, balanced by class. With `groups`, all rows of a group are in the same
     /// fold. With `times`, the rows of a fold are later than all rows that the model is fitted to.
     ///

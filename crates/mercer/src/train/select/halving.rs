@@ -1,21 +1,21 @@
 //! Successive halving: all candidates are compared on few rows, the better ones again on more rows, and the finalists on
 //! all rows, under a budget of time.
 
+use super::baseline::baseline;
 use super::bias_correction::corrected_score;
+use super::budget::Cost;
 use super::candidate::Candidate;
 use super::leaderboard::{Leaderboard, LeaderboardRow, Standing};
 use super::out_of_fold::{FoldPredictions, FoldRows, join};
 use super::paired_test::{corrected_p_value, holm};
 use super::sample::{Sample, SplitColumns, check_rows, reading_schema, subset};
-use crate::catalog::Capability;
 use crate::data::{Schema, Stream, Table, Values};
 use crate::error::{Error, Result};
 use crate::evaluate::{Metric, Predictions, Split, Splitting};
 use crate::model::{Monitor, Stop};
 use crate::preprocess::{Features, Recipe};
 use crate::train::{ColumnSelection, Task};
-use mercer_num::special::argmax;
-use mercer_num::{Matrix, parallel};
+use mercer_num::parallel;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,14 @@ const KEPT_FRACTION: f64 = 0.34;
 const MIN_KEPT: usize = 5;
 /// The folds of up to so many rows are fitted at the same time.
 const MAX_PARALLEL_ROWS: usize = 8000;
+/// The encoded rows of all folds are kept for the candidates that share them up to this size.
+const MAX_FOLD_BYTES: u64 = 1 << 30;
+/// The fraction of the time left that a round before the last may take,
+const EARLY_FRACTION: f64 = 0.4;
+/// and the fraction that expected times may fill.
+const SAFETY: f64 = 0.8;
+/// The test rows if the time allows no more than one fit to most of the rows.
+const HELD_OUT_FRACTION: f64 = 0.2;
 
 /// How candidates are compared.
 #[derive(Clone, Debug)]
@@ -98,6 +106,7 @@ pub fn select_model<S: Stream>(
         monitor,
         start,
         deadline: options.budget.map(|budget| start + budget),
+        n_training_rows: n_rows as usize,
     };
     Ok(race.run(candidates, sample.is_partial, on_round)?)
 }
@@ -128,14 +137,29 @@ struct Race<'r> {
     monitor: &'r Monitor<'r>,
     start: Instant,
     deadline: Option<Instant>,
+    /// The rows that the best candidate is trained on afterwards.
+    n_training_rows: usize,
+}
+
+/// A round: some rows, their folds, and the time that they may take.
+struct Folds<'f> {
+    table: &'f Table,
+    splits: &'f [Split],
+    deadline: Option<Instant>,
+}
+
+impl Folds<'_> {
+    /// The training rows of a fold.
+    fn n_train(&self) -> usize {
+        self.splits.first().map_or(0, |split| split.train.len())
+    }
 }
 
 /// A candidate with what is known about it.
 struct Entry {
     row: LeaderboardRow,
     planned: Option<(Features, Recipe)>,
-    /// The seconds of its last round, with the number of rows and folds.
-    cost: Option<(f64, usize, usize)>,
+    cost: Cost,
 }
 
 impl Race<'_> {
@@ -148,22 +172,27 @@ impl Race<'_> {
         let mut entries: Vec<Entry> = candidates.into_iter().map(|c| self.enter(c)).collect();
         let n = self.table.n_rows();
         let mut cut_short = false;
+        let mut scored_by = self.options.splitting.clone();
         for n_rows in round_sizes(n) {
             let last = n_rows == n;
             let seed = self.options.splitting.seed;
             let rows = subset(self.codes, self.task.n_classes(), n_rows, seed);
             let splitting = match last {
-                true => self.options.splitting.clone(),
+                true => self.affordable_splitting(&entries),
                 false => Splitting::folds(EARLY_FOLDS, seed),
             };
             let codes: Vec<u32> = rows.iter().map(|i| self.codes[*i]).collect();
             let splits = self.split_by.splits(&splitting, &codes, &rows)?;
-            let n_folds = splits.len();
-            cut_short |= self.round(&mut entries, &rows, &splits, last);
+            let table = self.table.rows_at(&rows)?;
+            let folds = Folds { table: &table, splits: &splits, deadline: self.round_end(last) };
+            cut_short |= self.round(&mut entries, &folds, splitting.n_repeats);
+            if entries.iter().any(|entry| entry.row.n_rows == n_rows) {
+                scored_by = splitting;
+            }
             sort(&mut entries, self.options.metric);
             on_round(&Round {
                 n_rows,
-                n_folds,
+                n_folds: splits.len(),
                 rows: entries.iter().map(|entry| &entry.row).collect(),
                 seconds: self.start.elapsed().as_secs_f64(),
             });
@@ -175,7 +204,45 @@ impl Race<'_> {
                 drop_the_worst(&mut entries);
             }
         }
-        self.finish(entries, is_sample, cut_short)
+        self.finish(entries, scored_by, is_sample, cut_short)
+    }
+
+    /// The folds of the last round: those that were asked for, or fewer if the time does not allow them for the best
+    /// candidate so far.
+    fn affordable_splitting(&self, entries: &[Entry]) -> Splitting {
+        let asked = self.options.splitting.clone();
+        let best = entries.iter().find(|entry| entry.is_alive());
+        let (Some(left), Some(best)) = (self.seconds_left(), best) else { return asked };
+        let few = Splitting::folds(EARLY_FOLDS, asked.seed);
+        let one = Splitting { hold_out: Some(HELD_OUT_FRACTION), ..few.clone() };
+        let is_affordable = |splitting: &Splitting| {
+            let n_train = self.table.n_rows() as f64 * (1.0 - splitting.test_fraction());
+            let fit = best.seconds_of_fit(n_train as usize).unwrap_or(0.0);
+            let training = best.seconds_of_fit(self.n_training_rows).unwrap_or(0.0);
+            fit * splitting.n_splits() as f64 + training <= SAFETY * left
+        };
+        let n_splits = asked.n_splits();
+        let fewer = [few, one].into_iter().filter(|s| s.n_splits() < n_splits);
+        let mut chosen = asked;
+        for splitting in fewer {
+            if is_affordable(&chosen) {
+                break;
+            }
+            chosen = splitting;
+        }
+        chosen
+    }
+
+    /// The seconds until the end of the budget; `None` without one.
+    fn seconds_left(&self) -> Option<f64> {
+        let left = self.deadline?.saturating_duration_since(Instant::now());
+        Some(left.as_secs_f64())
+    }
+
+    /// When a round has to end. The last one leaves time for the final fit by what it admits.
+    fn round_end(&self, last: bool) -> Option<Instant> {
+        let fraction = if last { 1.0 } else { EARLY_FRACTION };
+        Some(Instant::now() + Duration::from_secs_f64(fraction * self.seconds_left()?))
     }
 
     fn enter(&self, candidate: Candidate) -> Entry {
@@ -201,13 +268,12 @@ impl Race<'_> {
             fit_seconds: 0.0,
             predictions: None,
         };
-        Entry { row, planned: planned.ok(), cost: None }
+        Entry { row, planned: planned.ok(), cost: Cost::default() }
     }
 
-    /// Compares the candidates that are left on some rows; tells whether the budget ended it.
-    fn round(&self, entries: &mut [Entry], rows: &[usize], splits: &[Split], last: bool) -> bool {
-        let Ok(table) = self.table.rows_at(rows) else { return false };
-        let n_folds = splits.len();
+    /// Compares the candidates that are left on some rows; returns whether the budget ended it.
+    fn round(&self, entries: &mut [Entry], folds: &Folds<'_>, n_repeats: usize) -> bool {
+        self.admit(entries, folds);
         let mut done = vec![false; entries.len()];
         let mut cut_short = false;
         for first in 0..entries.len() {
@@ -219,150 +285,116 @@ impl Race<'_> {
                 .filter(|k| entries[*k].is_alive() && entries[*k].planned == entries[first].planned)
                 .collect();
             group.iter().for_each(|k| done[*k] = true);
-            let affordable: Vec<usize> = group
-                .into_iter()
-                .filter(|k| {
-                    let fits = self.is_affordable(&entries[*k], rows.len(), n_folds);
-                    if !fits {
-                        entries[*k].row.standing = Standing::OverBudget;
-                    }
-                    fits
-                })
-                .collect();
-            cut_short |= self.compare(entries, &affordable, &table, splits, last);
+            cut_short |= self.compare(entries, &group, folds, n_repeats);
         }
         cut_short
     }
 
-    /// Whether the fits of the next round are expected to end within the budget. Kernel methods grow with the square of
-    /// the rows, the others with the rows.
-    fn is_affordable(&self, entry: &Entry, n_rows: usize, n_folds: usize) -> bool {
-        let Some(deadline) = self.deadline else { return true };
-        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-        let Some((seconds, known_rows, known_folds)) = entry.cost else { return left > 0.0 };
-        let card = entry.row.candidate.estimator.card();
-        let power = if card.can(Capability::MemoryPlan) { 2 } else { 1 };
-        let rows = (n_rows as f64 / known_rows.max(1) as f64).powi(power);
-        seconds * rows * n_folds as f64 / known_folds as f64 <= 0.8 * left
+    /// Admits candidates to a round, the best first, as long as their fits are expected to end in time, with the final fit
+    /// of the best one after them.
+    fn admit(&self, entries: &mut [Entry], folds: &Folds<'_>) {
+        let (Some(left), Some(end)) = (self.seconds_left(), folds.deadline) else { return };
+        let of_round = end.saturating_duration_since(Instant::now()).as_secs_f64();
+        let mut expected = 0.0;
+        for entry in entries.iter_mut().filter(|entry| entry.is_alive()) {
+            let Some(fit) = entry.seconds_of_fit(folds.n_train()) else { continue };
+            let training = entry.seconds_of_fit(self.n_training_rows).unwrap_or(fit);
+            let fits = fit * folds.splits.len() as f64;
+            let seconds = expected + fits;
+            if seconds > SAFETY * of_round || seconds + training > SAFETY * left {
+                entry.row.standing = Standing::OverBudget;
+            } else {
+                expected = seconds;
+            }
+        }
     }
 
-    /// Fits some candidates with the same preprocessing to every fold; tells whether the budget ended it.
+    /// Cross-validates some candidates with the same preprocessing; returns whether the budget ended it.
     fn compare(
         &self,
         entries: &mut [Entry],
         group: &[usize],
-        table: &Table,
-        splits: &[Split],
-        last: bool,
+        folds: &Folds<'_>,
+        n_repeats: usize,
     ) -> bool {
         let Some(planned) = group.first().and_then(|k| entries[*k].planned.clone()) else {
             return false;
         };
-        let limited = self.limited_monitor();
-        let n = table.n_rows();
-        let resolve_gamma = |rows: &FoldRows, entries: &mut [Entry]| {
-            for k in group {
-                let row = &mut entries[*k].row;
-                match row.candidate.resolve_gamma(rows.total_variance()) {
-                    Ok(()) => row.name = row.candidate.name(),
-                    Err(error) => row.standing = Standing::Failed(error.to_string()),
-                }
-            }
-        };
+        let limited = self.limited_monitor(folds.deadline);
         let encode = |fold: usize| {
-            let parts = (splits[fold].train.as_slice(), splits[fold].test.as_slice());
-            FoldRows::encode(table, parts, (&planned.0, &planned.1), self.task, &limited)
+            let split = &folds.splits[fold];
+            let parts = (split.train.as_slice(), split.test.as_slice());
+            FoldRows::encode(folds.table, parts, (&planned.0, &planned.1), self.task, &limited)
         };
-        let mut results: Vec<Vec<Result<FoldPredictions>>> = group.iter().map(|_| vec![]).collect();
-        let fit = |rows: &FoldRows, entries: &[Entry]| -> Vec<Result<FoldPredictions>> {
-            let alive = |k: &usize| entries[*k].is_alive();
-            let predict = |k: &usize| match alive(k) {
-                true => rows.predict(&entries[*k].row.candidate, self.task, &limited),
-                false => Err(Error::Stopped),
-            };
-            group.iter().map(predict).collect()
-        };
-        let mut failed = None;
         let first = encode(0);
-        match &first {
-            Ok(rows) => resolve_gamma(rows, entries),
-            Err(error) => failed = Some(error.to_string()),
-        }
-        if failed.is_none() {
-            let shared: &[Entry] = entries;
-            let one = |fold: usize| -> Result<Vec<Result<FoldPredictions>>> {
-                if limited.stop().is_some() {
-                    return Err(Error::Stopped);
-                }
-                match (fold, &first) {
-                    (0, Ok(rows)) => Ok(fit(rows, shared)),
-                    _ => Ok(fit(&encode(fold)?, shared)),
-                }
-            };
-            let of_folds: Vec<Result<_>> = match n <= MAX_PARALLEL_ROWS {
-                true => {
-                    let each = |fold| Ok::<_, Error>(one(fold));
-                    parallel::map(splits.len(), each).unwrap_or_default()
-                }
-                false => (0..splits.len()).map(one).collect(),
-            };
-            for of_fold in of_folds {
-                match of_fold {
-                    Ok(predictions) => {
-                        results.iter_mut().zip(predictions).for_each(|(all, p)| all.push(p));
-                    }
-                    Err(error) => failed = Some(error.to_string()),
-                }
-            }
-        }
+        let n_folds = folds.splits.len();
+        let is_small = |rows: &FoldRows| rows.n_bytes() * n_folds as u64 <= MAX_FOLD_BYTES;
+        let rest = match &first {
+            Ok(rows) if group.len() > 1 && is_small(rows) => each_fold(folds, 1..n_folds, &encode),
+            _ => Vec::new(),
+        };
         let mut cut_short = false;
-        for (k, result) in group.iter().zip(results) {
-            cut_short |=
-                self.record(&mut entries[*k], result, failed.as_deref(), splits.len(), n, last);
+        for k in group {
+            let entry = &mut entries[*k];
+            if let Ok(rows) = &first {
+                entry.resolve_gamma(rows);
+            }
+            if !entry.is_alive() {
+                continue;
+            }
+            let candidate = &entry.row.candidate;
+            let predict = |rows: &Result<FoldRows>| match rows {
+                Ok(_) if limited.stop().is_some() => Err(Error::Stopped),
+                Ok(rows) => rows.predict(candidate, self.task, &limited),
+                Err(error) => Err(Error::Selection { why: error.to_string() }),
+            };
+            let start = Instant::now();
+            let results =
+                each_fold(folds, 0..n_folds, &|fold| match (fold, rest.get(fold.max(1) - 1)) {
+                    (0, _) => predict(&first),
+                    (_, Some(rows)) => predict(rows),
+                    (_, None) => predict(&encode(fold)),
+                });
+            let seconds = start.elapsed().as_secs_f64() / n_folds as f64;
+            cut_short |= self.record(entry, results, (folds, seconds), n_repeats);
         }
         cut_short
     }
 
-    /// Records the predictions of a candidate; tells whether the budget ended it.
+    /// Records the predictions of a candidate; returns whether the budget ended it.
     fn record(
         &self,
         entry: &mut Entry,
         results: Vec<Result<FoldPredictions>>,
-        failed: Option<&str>,
-        n_folds: usize,
-        n_rows: usize,
-        last: bool,
+        (folds, seconds): (&Folds<'_>, f64),
+        n_repeats: usize,
     ) -> bool {
-        if !entry.is_alive() {
-            return false;
-        }
         let row = &mut entry.row;
-        let error = results.iter().find_map(|r| r.as_ref().err());
-        let stopped =
-            self.limited_monitor().stop().is_some() && (error.is_some() || results.len() < n_folds);
-        if stopped || matches!(error, Some(Error::Stopped)) {
-            row.standing = Standing::OverBudget;
-            return true;
-        }
-        if let Some(reason) = error.map(ToString::to_string).or(failed.map(str::to_owned)) {
-            row.standing = Standing::Failed(reason);
+        if let Some(error) = results.iter().find_map(|r| r.as_ref().err()) {
+            if matches!(error, Error::Stopped)
+                || self.limited_monitor(folds.deadline).stop().is_some()
+            {
+                row.standing = Standing::OverBudget;
+                return true;
+            }
+            row.standing = Standing::Failed(error.to_string());
             row.score = None;
             return false;
         }
         let predictions: Vec<FoldPredictions> = results.into_iter().flatten().collect();
-        let seconds: f64 = predictions.iter().map(|p| p.fit_seconds + p.predict_seconds).sum();
         row.fit_seconds += predictions.iter().map(|p| p.fit_seconds).sum::<f64>();
         row.converged = predictions.iter().all(|p| p.converged);
-        entry.cost = Some((seconds, n_rows, n_folds));
+        entry.cost.record(folds.n_train(), seconds);
         let Some((joined, ranges)) = join(predictions) else { return false };
         let metric = self.options.metric;
         let score = |range: Range<usize>| metric.score(&joined, &range.collect::<Vec<_>>());
         row.fold_scores = ranges.iter().cloned().filter_map(&score).collect();
         row.score = score(0..joined.n_rows());
         // Repeated folds predict a row several times; one of them is enough to compare and to calibrate by.
-        let n_first = n_folds / self.options.splitting.n_repeats.max(1);
+        let n_first = ranges.len() / n_repeats.max(1);
         let n_predicted = ranges[..n_first.clamp(1, ranges.len())].last().map_or(0, |r| r.end);
-        row.n_rows = n_rows;
+        row.n_rows = folds.table.n_rows();
+        row.predictions = None;
         match row.score {
             None => {
                 row.standing = Standing::Failed(format!("{metric} needs probabilities"));
@@ -371,39 +403,28 @@ impl Race<'_> {
                 row.standing = Standing::Failed(format!("{metric} is {score}"));
                 row.score = None;
             }
-            Some(_) => row.predictions = last.then(|| joined.first(n_predicted)),
+            Some(_) => row.predictions = Some(joined.first(n_predicted)),
         }
         false
     }
 
-    /// The limits of the user, and the budget of the selection.
-    fn limited_monitor(&self) -> Monitor<'static> {
+    /// The limits of the user, and the end of a round.
+    fn limited_monitor(&self, end: Option<Instant>) -> Monitor<'static> {
         let monitor = self.monitor.silent();
-        match self.deadline {
-            Some(deadline) => {
-                let left = deadline.saturating_duration_since(Instant::now());
-                monitor.time_limit_within(left)
-            }
+        match end {
+            Some(end) => monitor.time_limit_within(end.saturating_duration_since(Instant::now())),
             None => monitor,
-        }
-    }
-
-    /// The ratio of test to training rows of the last round.
-    fn test_to_train(&self) -> f64 {
-        let splitting = &self.options.splitting;
-        match splitting.hold_out {
-            Some(fraction) => fraction / (1.0 - fraction),
-            None => 1.0 / (splitting.n_folds.max(2) - 1) as f64,
         }
     }
 
     fn finish(
         &self,
         entries: Vec<Entry>,
+        splitting: Splitting,
         is_sample: bool,
         mut cut_short: bool,
     ) -> Result<Leaderboard> {
-        let (options, n) = (self.options, self.table.n_rows());
+        let options = self.options;
         let mut rows: Vec<LeaderboardRow> = entries.into_iter().map(|entry| entry.row).collect();
         if rows.iter().all(|row| row.score.is_none()) {
             if self.monitor.stop() == Some(Stop::Cancelled) {
@@ -419,7 +440,11 @@ impl Race<'_> {
             });
         }
         cut_short |= rows.iter().any(|row| row.standing == Standing::OverBudget);
-        add_p_values(&mut rows, self.test_to_train());
+        let test = splitting.test_fraction();
+        add_p_values(&mut rows, test / (1.0 - test));
+        // The candidates that came as far as the best one are compared by the predictions of the same rows.
+        let n = rows.iter().map(|row| row.n_rows).max().unwrap_or_default();
+        rows.iter_mut().filter(|row| row.n_rows < n).for_each(|row| row.predictions = None);
         let finalists: Vec<&Predictions> =
             rows.iter().filter_map(|row| row.predictions.as_ref()).collect();
         let corrected = corrected_score(&finalists, options.metric, options.splitting.seed);
@@ -430,9 +455,9 @@ impl Race<'_> {
             baseline,
             rows,
             n_rows: n,
-            is_sample,
-            n_folds: options.splitting.n_folds,
-            splitting: options.describe_splits(),
+            is_sample: is_sample || n < self.table.n_rows(),
+            n_folds: splitting.n_folds,
+            splitting: describe_splits(&splitting, options.group, options.time),
             cut_short,
             seconds: self.start.elapsed().as_secs_f64(),
         })
@@ -468,6 +493,32 @@ impl Entry {
     fn is_alive(&self) -> bool {
         self.row.standing == Standing::Finished && self.planned.is_some()
     }
+
+    /// The expected seconds of one fit to so many rows.
+    fn seconds_of_fit(&self, n_rows: usize) -> Option<f64> {
+        self.cost.of_fit(n_rows, self.row.candidate.estimator.card())
+    }
+
+    fn resolve_gamma(&mut self, rows: &FoldRows) {
+        let row = &mut self.row;
+        match row.candidate.resolve_gamma(rows.total_variance()) {
+            Ok(()) => row.name = row.candidate.name(),
+            Err(error) => row.standing = Standing::Failed(error.to_string()),
+        }
+    }
+}
+
+/// The values of a function of each fold, at the same time for few rows.
+fn each_fold<T: Send>(
+    folds: &Folds<'_>,
+    range: Range<usize>,
+    value: &(dyn Fn(usize) -> T + Sync),
+) -> Vec<T> {
+    if folds.table.n_rows() > MAX_PARALLEL_ROWS {
+        return range.map(value).collect();
+    }
+    let (first, n) = (range.start, range.len());
+    parallel::map(n, |k| Ok::<_, Error>(value(first + k))).unwrap_or_default()
 }
 
 /// The numbers of rows of the rounds.
@@ -521,38 +572,6 @@ fn add_p_values(rows: &mut [LeaderboardRow], test_to_train: f64) {
         })
         .collect();
     rows.iter_mut().zip(holm(&p_values)).for_each(|(row, p)| row.p_value = p);
-}
-
-/// The score of always predicting the most frequent class, with the class frequencies as probabilities, or the mean.
-fn baseline(predictions: &Predictions, metric: Metric) -> Option<f64> {
-    let all: Vec<usize> = (0..predictions.n_rows()).collect();
-    let constant = match predictions {
-        Predictions::Classes { truth, n_classes, weights, .. } => {
-            let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
-            let mut counts = vec![0.0; *n_classes];
-            truth.iter().enumerate().for_each(|(i, c)| counts[*c as usize] += weight(i));
-            let most = argmax(&counts) as u32;
-            let total: f64 = counts.iter().sum();
-            let logs: Vec<f64> = counts.iter().map(|n| (n / total).ln()).collect();
-            let log_proba = Matrix::from_shape_fn((truth.len(), *n_classes), |(_, c)| logs[c]);
-            Predictions::Classes {
-                truth: truth.clone(),
-                predicted: vec![most; truth.len()],
-                log_proba: Some(log_proba),
-                n_classes: *n_classes,
-                weights: weights.clone(),
-            }
-        }
-        Predictions::Regression { truth, weights, .. } => {
-            let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
-            let total: f64 = (0..truth.len()).map(weight).sum();
-            let sum: f64 = truth.iter().enumerate().map(|(i, y)| weight(i) * y).sum();
-            let predicted = vec![sum / total.max(f64::MIN_POSITIVE); truth.len()];
-            let (truth, weights) = (truth.clone(), weights.clone());
-            Predictions::Regression { truth, predicted, weights }
-        }
-    };
-    metric.score(&constant, &all)
 }
 
 #[cfg(test)]

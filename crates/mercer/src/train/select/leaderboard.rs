@@ -42,7 +42,7 @@ pub struct LeaderboardRow {
     pub converged: bool,
     /// The seconds of all its fits.
     pub fit_seconds: f64,
-    /// The out-of-fold predictions of the last round, if it was on all rows.
+    /// The out-of-fold predictions of the last round, if it was on as many rows as that of the best candidate.
     #[serde(skip)]
     pub predictions: Option<Predictions>,
 }
@@ -58,7 +58,7 @@ pub struct Leaderboard {
     pub baseline: Option<f64>,
     /// The score of the best candidate, corrected for the selection.
     pub corrected: Option<CorrectedScore>,
-    /// The number of rows that the candidates were compared on.
+    /// The number of rows that the best candidates were compared on.
     pub n_rows: usize,
     /// Whether these are a sample of the input.
     pub is_sample: bool,

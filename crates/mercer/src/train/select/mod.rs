@@ -5,7 +5,9 @@
 //! Tsamardinos et al., "Bootstrapping the out-of-sample predictions for efficient and accurate cross-validation"
 //! (Machine Learning, 2018); Nadeau and Bengio, "Inference for the generalization error" (Machine Learning, 2003).
 
+mod baseline;
 pub(super) mod bias_correction;
+mod budget;
 mod candidate;
 pub(super) mod halving;
 mod importance;

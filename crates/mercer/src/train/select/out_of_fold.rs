@@ -52,6 +52,11 @@ impl FoldRows {
         }
     }
 
+    /// The memory of the encoded rows.
+    pub fn n_bytes(&self) -> u64 {
+        self.train.n_bytes() + self.test.n_bytes()
+    }
+
     /// The training rows.
     pub fn train(&self) -> &Encoded {
         &self.train

@@ -123,6 +123,8 @@ fn classifiers(shape: &Shape) -> Result<Vec<Candidate>> {
     if shape.has_numeric() {
         for c in [0.1, 1.0] {
             all.push(Candidate::new("logistic")?.set("C", c)?.step(POWER));
+        }
+        for c in [0.1, 1.0, 10.0] {
             all.push(Candidate::new("logistic")?.set("C", c)?.step(BINS));
         }
         all.push(Candidate::new("rda")?.step(POWER));
