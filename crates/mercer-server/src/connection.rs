@@ -27,6 +27,10 @@ use tokio::time::{Instant, Sleep, sleep};
 /// The least read buffer that hyper accepts.
 const MIN_BUFFER_BYTES: usize = 8 << 10;
 
+/// What a page without scripts may load.
+const STATIC_PAGE: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
+                           frame-ancestors 'none'";
+
 /// Serves a connection until it closes, or, after a stop, until the request that runs is answered. The permit counts it
 /// among the open connections.
 pub(crate) async fn serve(
@@ -76,6 +80,8 @@ pub(crate) struct Reply {
     pub body: Vec<u8>,
     /// The length of the JSON before the binary tensors.
     pub json_length: Option<usize>,
+    /// What a page may load.
+    pub policy: &'static str,
 }
 
 impl Reply {
@@ -86,7 +92,7 @@ impl Reply {
     }
 
     pub fn new(content_type: &'static str, body: Vec<u8>) -> Reply {
-        Reply { status: 200, content_type, body, json_length: None }
+        Reply { status: 200, content_type, body, json_length: None, policy: STATIC_PAGE }
     }
 
     pub fn error(error: &ApiError) -> Reply {
@@ -111,9 +117,7 @@ impl Reply {
         let resource_policy = HeaderName::from_static("cross-origin-resource-policy");
         headers.insert(resource_policy, HeaderValue::from_static("same-origin"));
         if self.content_type.starts_with("text/html") {
-            let policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
-                          frame-ancestors 'none'";
-            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(self.policy));
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         if is_head {

@@ -7,6 +7,7 @@ use crate::guard;
 use crate::options::{Query, decoded};
 use crate::protocol::{Target, mlflow, pages, plain, v1, v2};
 use crate::server::{Reactor, State};
+use crate::studio;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -46,9 +47,14 @@ pub(crate) enum Call {
     OpenApi,
     Docs,
     DocsStyle,
+    StudioPage,
+    StudioAsset,
+    StudioCall,
+    StudioData,
+    StudioModel,
 }
 
-/// A method and a path, with `{model}` and `{version}` for segments of any text.
+/// A method and a path, with `{model}` and `{version}` for segments of any text and `{file}` for the rest of a path.
 pub(crate) struct Route {
     pub method: Method,
     pub path: &'static str,
@@ -58,15 +64,15 @@ pub(crate) struct Route {
 }
 
 macro_rules! routes {
-    ($($method:ident $path:literal => $call:ident $name:literal;)*) => {
-        /// All routes; the most frequent ones come first.
-        pub(crate) static ROUTES: &[Route] = &[$(
+    ($table:ident: $($method:ident $path:literal => $call:ident $name:literal;)*) => {
+        /// Routes; the most frequent ones come first.
+        static $table: &[Route] = &[$(
             Route { method: Method::$method, path: $path, call: Call::$call, name: $name },
         )*];
     };
 }
 
-routes! {
+routes! { ROUTES:
     POST "/v2/models/{model}/infer" => Infer "infer";
     POST "/v2/models/{model}/versions/{version}/infer" => Infer "infer";
     POST "/invocations" => Invocations "invocations";
@@ -101,12 +107,27 @@ routes! {
     GET "/docs/style.css" => DocsStyle "docs";
 }
 
+routes! { STUDIO_ROUTES:
+    POST "/studio/call" => StudioCall "studio_call";
+    POST "/studio/data" => StudioData "studio_data";
+    GET "/studio/model" => StudioModel "studio_model";
+    GET "/" => StudioPage "studio_page";
+    GET "/assets/{file}" => StudioAsset "studio_page";
+    GET "/health" => Health "health";
+}
+
+/// The routes of a server: those of the studio, or those of models.
+fn routes(state: &State) -> &'static [Route] {
+    if state.studio.is_some() { STUDIO_ROUTES } else { ROUTES }
+}
+
 /// The name of requests without a route in the metrics.
 const NO_ROUTE: &str = "none";
 
 /// The names of all calls, for the metrics.
 pub(crate) fn call_names() -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = ROUTES.iter().map(|route| route.name).collect();
+    let mut names: Vec<&'static str> =
+        ROUTES.iter().chain(STUDIO_ROUTES).map(|route| route.name).collect();
     names.push(NO_ROUTE);
     names.sort_unstable();
     names.dedup();
@@ -118,15 +139,20 @@ struct Match<'p> {
     route: &'static Route,
     model: Option<&'p str>,
     version: Option<&'p str>,
+    file: Option<&'p str>,
 }
 
 /// The routes of a path, whatever their method.
-fn matches(path: &str) -> impl Iterator<Item = Match<'_>> {
-    ROUTES.iter().filter_map(move |route| match_path(route, path))
+fn matches<'p>(routes: &'static [Route], path: &'p str) -> impl Iterator<Item = Match<'p>> {
+    routes.iter().filter_map(move |route| match_path(route, path))
 }
 
 fn match_path<'p>(route: &'static Route, path: &'p str) -> Option<Match<'p>> {
-    let mut found = Match { route, model: None, version: None };
+    let mut found = Match { route, model: None, version: None, file: None };
+    if let Some(folder) = route.path.strip_suffix("{file}") {
+        found.file = Some(path.strip_prefix(folder)?);
+        return Some(found);
+    }
     let (mut pattern, mut path) = (route.path.split('/'), path.split('/'));
     loop {
         match (pattern.next(), path.next()) {
@@ -164,14 +190,15 @@ pub(crate) async fn respond(
     let method = if is_head { Method::GET } else { head.method().clone() };
     let path = head.uri().path();
     let mut allowed = None;
-    let found = matches(path).find(|found| found.route.method == method);
+    let routes = routes(&state);
+    let found = matches(routes, path).find(|found| found.route.method == method);
     let name = found.as_ref().map_or(NO_ROUTE, |found| found.route.name);
     let outcome =
         match (guard::check(&head, &state.config, found.as_ref().is_some_and(is_open)), found) {
             (Err(error), _) => Err(error),
             (Ok(()), Some(found)) => answer(&reactor, found, &head, body).await,
             (Ok(()), None) => {
-                allowed = matches(path).next().map(|other| other.route.method.as_str());
+                allowed = matches(routes, path).next().map(|other| other.route.method.as_str());
                 Err(match allowed {
                     Some(method) => ApiError::new(405, format!("the method must be {method}")),
                     None => ApiError::new(404, "there is no such path; see /docs"),
@@ -189,9 +216,12 @@ pub(crate) async fn respond(
     response
 }
 
-/// Whether probes may make the call without a token.
+/// Whether the call needs no token: probes, and the files of the studio's page, which hold no data.
 fn is_open(found: &Match<'_>) -> bool {
-    matches!(found.route.call, Call::Live | Call::Ready | Call::Ping | Call::Health)
+    matches!(
+        found.route.call,
+        Call::Live | Call::Ready | Call::Ping | Call::Health | Call::StudioPage | Call::StudioAsset
+    )
 }
 
 /// Reads the body if the call has one, and makes the call within its time.
@@ -213,7 +243,13 @@ async fn answer(
     }
     let mut memory = Reservation::new(&state.memory, limits.memory_bytes);
     let body = body::read(headers, body, limits, &mut memory).await?;
-    let done = timeout(limits.request_time, modelled(reactor, &found, head, body)).await;
+    let work = async {
+        match &state.studio {
+            Some(session) => studio::respond(reactor, session, found.route.call, head, body).await,
+            None => modelled(reactor, &found, head, body).await,
+        }
+    };
+    let done = timeout(limits.request_time, work).await;
     done.unwrap_or_else(|_| {
         Err(ApiError::new(
             504,
@@ -251,6 +287,9 @@ fn read_only(state: &State, found: &Match<'_>) -> ApiResult<Reply> {
         Call::OpenApi => pages::openapi(),
         Call::Docs => pages::docs(&state.models.slots),
         Call::DocsStyle => pages::style(),
+        Call::StudioPage => studio::assets::page(),
+        Call::StudioAsset => studio::assets::file(found.file.unwrap_or_default())?,
+        Call::StudioModel => studio::model(state.studio.as_deref())?,
         _ => return Err(ApiError::internal()),
     })
 }
@@ -304,7 +343,7 @@ mod tests {
     use super::*;
 
     fn call(path: &str) -> Option<(Call, Option<&str>, Option<&str>)> {
-        matches(path).next().map(|found| (found.route.call, found.model, found.version))
+        matches(ROUTES, path).next().map(|found| (found.route.call, found.model, found.version))
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::error::StartError;
 use crate::metrics::Metrics;
 use crate::models::Models;
 use crate::router;
+use crate::studio::{self, StudioOptions};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -32,6 +33,8 @@ const OTHER_FILES: u64 = 64;
 pub(crate) struct State {
     pub config: Config,
     pub models: Models,
+    /// The session of `mercer studio`; such a server has no models.
+    pub studio: Option<Arc<studio::Session>>,
     pub metrics: Metrics,
     /// Bytes taken by request bodies.
     pub memory: Arc<AtomicUsize>,
@@ -64,16 +67,34 @@ impl Server {
     /// # Errors
     /// If a model is not valid, the address is not free, or it is not loopback and there is no token.
     pub fn bind(config: Config, models: &[PathBuf]) -> Result<Server, StartError> {
-        if !config.listen.ip().is_loopback() && config.token.is_none() {
-            return Err(StartError::Settings(format!(
-                "{} can be reached from other machines, so requests need a token: pass `--token-file FILE` (a \
-                 new token is written to it if it does not exist), or listen on 127.0.0.1",
-                config.listen.ip()
-            )));
-        }
-        let system = |e: &dyn std::fmt::Display| StartError::System(e.to_string());
         let mut metrics = Metrics::new(&router::call_names());
+        check_token(&config)?;
         let models = Models::load(models, &mut metrics)?;
+        Server::listen(config, models, None, metrics)
+    }
+
+    /// Binds the address for the studio: its page, and the session that answers the page's calls.
+    ///
+    /// # Errors
+    /// If the address is not free, or it is not loopback and there is no token.
+    pub fn studio(mut config: Config, options: StudioOptions) -> Result<Server, StartError> {
+        check_token(&config)?;
+        // Calls go on while a large table arrives, whose parsed cells are reserved too.
+        let limits = &mut config.limits;
+        limits.memory_bytes = limits.memory_bytes.max(limits.body_bytes.saturating_mul(16));
+        let session = studio::Session::new(options, &config);
+        let metrics = Metrics::new(&router::call_names());
+        let models = Models { slots: Vec::new() };
+        Server::listen(config, models, Some(Arc::new(session)), metrics)
+    }
+
+    fn listen(
+        config: Config,
+        models: Models,
+        studio: Option<Arc<studio::Session>>,
+        metrics: Metrics,
+    ) -> Result<Server, StartError> {
+        let system = |e: &dyn std::fmt::Display| StartError::System(e.to_string());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let n_reactors = if config.threads == 0 { cores } else { config.threads };
         let compute = rayon::ThreadPoolBuilder::new()
@@ -89,6 +110,7 @@ impl Server {
         let state = State {
             config,
             models,
+            studio,
             metrics,
             memory: Arc::default(),
             draining: AtomicBool::new(false),
@@ -126,6 +148,18 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Refuses an address that other machines reach without a token.
+fn check_token(config: &Config) -> Result<(), StartError> {
+    if !config.listen.ip().is_loopback() && config.token.is_none() {
+        return Err(StartError::Settings(format!(
+            "{} can be reached from other machines, so requests need a token: pass `--token-file FILE` (a \
+             new token is written to it if it does not exist), or listen on 127.0.0.1",
+            config.listen.ip()
+        )));
+    }
+    Ok(())
 }
 
 fn event_loop() -> io::Result<Runtime> {

@@ -45,14 +45,21 @@ impl Token {
         match std::fs::read_to_string(path) {
             Ok(secret) => Token::new(secret.trim()).map_err(|e| refuse(&e)),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let mut random = [0; NEW_TOKEN_BYTES];
-                getrandom::fill(&mut random).map_err(|e| refuse(&e))?;
-                let secret = hexadecimal(&random);
+                let secret = random_secret().map_err(|e| refuse(&e))?;
                 write_private(path, &secret).map_err(|e| refuse(&e))?;
                 Token::new(&secret)
             }
             Err(error) => Err(refuse(&error)),
         }
+    }
+
+    /// A new token and its secret.
+    ///
+    /// # Errors
+    /// If the operating system has no randomness.
+    pub fn random() -> Result<(Token, String), StartError> {
+        let secret = random_secret().map_err(StartError::System)?;
+        Ok((Token::new(&secret)?, secret))
     }
 
     /// Whether an `Authorization` header carries the token. The time does not depend on where two secrets differ,
@@ -64,6 +71,12 @@ impl Token {
         let difference = hash.iter().zip(&self.hash).fold(0, |all, (a, b)| all | (a ^ b));
         scheme.eq_ignore_ascii_case(b"bearer ") && difference == 0
     }
+}
+
+fn random_secret() -> Result<String, String> {
+    let mut random = [0; NEW_TOKEN_BYTES];
+    getrandom::fill(&mut random).map_err(|e| e.to_string())?;
+    Ok(hexadecimal(&random))
 }
 
 /// Bytes as hexadecimal digits.

@@ -9,6 +9,8 @@ mod plot;
 mod predict;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod studio;
 mod tune;
 
 pub use check::{CheckArgs, IgnoredChecks, ProfileArgs};
@@ -19,6 +21,8 @@ pub use plot::{Plot, PlotKind};
 pub use predict::{Decide, Evaluate, Explain, Predict, Sample};
 #[cfg(feature = "serve")]
 pub use serve::Serve;
+#[cfg(feature = "serve")]
+pub use studio::Studio;
 pub use tune::{SearchKind, Tune};
 
 use crate::commands::{Bayes, Hyperplane, Kernel};
@@ -95,6 +99,8 @@ pub enum Command {
     Sample(Sample),
     #[cfg(feature = "serve")]
     Serve(Serve),
+    #[cfg(feature = "serve")]
+    Studio(Studio),
     Completions(Completions),
     #[command(hide = true)]
     Generate(Generate),

@@ -25,6 +25,8 @@ mod sample;
 mod select;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod studio;
 mod train;
 mod tune;
 mod unsupervised;
@@ -63,6 +65,8 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Sample(args) => sample::run(args, session),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, session),
+        #[cfg(feature = "serve")]
+        Command::Studio(args) => studio::run(args, session),
         Command::Completions(args) => completions::run(args),
         Command::Generate(args) => generate::run(args, session),
     }

@@ -2,16 +2,14 @@
 //! all rows, under a budget of time.
 
 use super::baseline::baseline;
-use super::bias_correction::corrected_score;
 use super::budget::Cost;
 use super::candidate::Candidate;
-use super::leaderboard::{Leaderboard, LeaderboardRow, Standing};
+use super::leaderboard::{Leaderboard, LeaderboardRow, Standing, order};
 use super::out_of_fold::{FoldPredictions, FoldRows, join};
-use super::paired_test::{corrected_p_value, holm};
 use super::sample::{Sample, SplitColumns, check_rows, reading_schema, subset};
 use crate::data::{Schema, Stream, Table, Values};
 use crate::error::{Error, Result};
-use crate::evaluate::{Metric, Predictions, Split, Splitting};
+use crate::evaluate::{Metric, Split, Splitting};
 use crate::model::{Monitor, Stop};
 use crate::preprocess::{Features, Recipe};
 use crate::train::{ColumnSelection, Task};
@@ -39,6 +37,17 @@ const EARLY_FRACTION: f64 = 0.4;
 const SAFETY: f64 = 0.8;
 /// The test rows if the time allows no more than one fit to most of the rows.
 const HELD_OUT_FRACTION: f64 = 0.2;
+/// Folds of a portfolio for tables of more rows than this; fewer rows have as many as requested.
+const MAX_ROWS_OF_MANY_FOLDS: u64 = 1000;
+const FEW_FOLDS: usize = 5;
+
+/// The time for the comparison of a portfolio, unless the user sets another. Most tables need a few seconds.
+pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
+
+/// The folds of the comparison of a portfolio, given those requested.
+pub fn portfolio_folds(n_rows: u64, n_folds: usize) -> usize {
+    if n_rows > MAX_ROWS_OF_MANY_FOLDS { n_folds.min(FEW_FOLDS) } else { n_folds }
+}
 
 /// How candidates are compared.
 #[derive(Clone, Debug)]
@@ -61,19 +70,22 @@ pub struct SelectionOptions<'a> {
     pub steps: &'a [String],
 }
 
-/// A finished round, for a progress report.
+/// A round, for a progress report.
 pub struct Round<'a> {
+    /// Whether all candidates of the round are compared; a report follows every group of them.
+    pub is_finished: bool,
     /// The number of rows.
     pub n_rows: usize,
     /// The number of folds.
     pub n_folds: usize,
-    /// The candidates, the best first.
+    /// The candidates, the best first if the round is finished.
     pub rows: Vec<&'a LeaderboardRow>,
     /// The seconds since the start.
     pub seconds: f64,
 }
 
-/// Compares candidates on the rows of a stream and returns the leaderboard. `on_round` is called after every round.
+/// Compares candidates on the rows of a stream and returns the leaderboard. `on_round` is called during and after every
+/// round.
 ///
 /// # Errors
 /// An error of reading, or the first error of a fit if no candidate could be fitted.
@@ -88,10 +100,27 @@ pub fn select_model<S: Stream>(
     monitor: &Monitor<'_>,
     on_round: &mut dyn FnMut(&Round<'_>),
 ) -> std::result::Result<Leaderboard, S::Error> {
+    let reading = reading_schema(schema, target, task);
+    let sample = Sample::read(stream, &reading, n_rows, options.splitting.seed, monitor)?;
+    let on = (target, task);
+    Ok(select_on_sample(candidates, schema, on, &sample, options, monitor, on_round)?)
+}
+
+/// As [`select_model`], on rows that are in memory.
+///
+/// # Errors
+/// The first error of a fit if no candidate could be fitted, or if there are too few rows.
+pub fn select_on_sample(
+    candidates: Vec<Candidate>,
+    schema: &Schema,
+    (target, task): (&str, Task<'_>),
+    sample: &Sample,
+    options: &SelectionOptions<'_>,
+    monitor: &Monitor<'_>,
+    on_round: &mut dyn FnMut(&Round<'_>),
+) -> Result<Leaderboard> {
     let start = Instant::now();
     let schema = reading_schema(schema, target, task);
-    let seed = options.splitting.seed;
-    let sample = Sample::read(stream, &schema, n_rows, seed, monitor)?;
     let codes = stratification_codes(&sample.table, target, task);
     check_rows(codes.len(), options.splitting.n_folds)?;
     let split_by = SplitColumns::of(&sample.table, options.group, options.time)?;
@@ -106,9 +135,9 @@ pub fn select_model<S: Stream>(
         monitor,
         start,
         deadline: options.budget.map(|budget| start + budget),
-        n_training_rows: n_rows as usize,
+        n_training_rows: sample.n_input_rows,
     };
-    Ok(race.run(candidates, sample.is_partial, on_round)?)
+    race.run(candidates, sample.is_partial, on_round)
 }
 
 /// The class of every row; zero for a regression.
@@ -172,7 +201,7 @@ impl Race<'_> {
         let mut entries: Vec<Entry> = candidates.into_iter().map(|c| self.enter(c)).collect();
         let n = self.table.n_rows();
         let mut cut_short = false;
-        let mut scored_by = self.options.splitting.clone();
+        let (mut scored_by, mut held_out) = (self.options.splitting.clone(), Vec::new());
         for n_rows in round_sizes(n) {
             let last = n_rows == n;
             let seed = self.options.splitting.seed;
@@ -185,17 +214,16 @@ impl Race<'_> {
             let splits = self.split_by.splits(&splitting, &codes, &rows)?;
             let table = self.table.rows_at(&rows)?;
             let folds = Folds { table: &table, splits: &splits, deadline: self.round_end(last) };
-            cut_short |= self.round(&mut entries, &folds, splitting.n_repeats);
+            cut_short |= self.round(&mut entries, &folds, splitting.n_repeats, on_round);
             if entries.iter().any(|entry| entry.row.n_rows == n_rows) {
+                // Repeated folds predict a row several times; the first repeat is kept.
+                let n_first = splits.len() / splitting.n_repeats.max(1);
+                let first = splits.iter().take(n_first.max(1));
+                held_out = first.flat_map(|split| split.test.iter().map(|i| rows[*i])).collect();
                 scored_by = splitting;
             }
-            sort(&mut entries, self.options.metric);
-            on_round(&Round {
-                n_rows,
-                n_folds: splits.len(),
-                rows: entries.iter().map(|entry| &entry.row).collect(),
-                seconds: self.start.elapsed().as_secs_f64(),
-            });
+            entries.sort_by(|a, b| order(&a.row, &b.row, self.options.metric));
+            on_round(&self.report(&entries, &folds, true));
             if self.monitor.stop().is_some() {
                 cut_short = true;
                 break;
@@ -204,7 +232,18 @@ impl Race<'_> {
                 drop_the_worst(&mut entries);
             }
         }
-        self.finish(entries, scored_by, is_sample, cut_short)
+        self.finish(entries, (scored_by, held_out), is_sample, cut_short)
+    }
+
+    /// The state of a round.
+    fn report<'e>(&self, entries: &'e [Entry], folds: &Folds<'_>, is_finished: bool) -> Round<'e> {
+        Round {
+            is_finished,
+            n_rows: folds.table.n_rows(),
+            n_folds: folds.splits.len(),
+            rows: entries.iter().map(|entry| &entry.row).collect(),
+            seconds: self.start.elapsed().as_secs_f64(),
+        }
     }
 
     /// The folds of the last round: those that were asked for, or fewer if the time does not allow them for the best
@@ -260,6 +299,7 @@ impl Race<'_> {
             name: candidate.name(),
             candidate,
             score: None,
+            interval: None,
             fold_scores: Vec::new(),
             n_rows: 0,
             standing,
@@ -272,7 +312,13 @@ impl Race<'_> {
     }
 
     /// Compares the candidates that are left on some rows; returns whether the budget ended it.
-    fn round(&self, entries: &mut [Entry], folds: &Folds<'_>, n_repeats: usize) -> bool {
+    fn round(
+        &self,
+        entries: &mut [Entry],
+        folds: &Folds<'_>,
+        n_repeats: usize,
+        on_round: &mut dyn FnMut(&Round<'_>),
+    ) -> bool {
         self.admit(entries, folds);
         let mut done = vec![false; entries.len()];
         let mut cut_short = false;
@@ -286,6 +332,9 @@ impl Race<'_> {
                 .collect();
             group.iter().for_each(|k| done[*k] = true);
             cut_short |= self.compare(entries, &group, folds, n_repeats);
+            let n_done = done.iter().filter(|done| **done).count();
+            self.monitor.report(n_done as u64, Some(done.len() as u64));
+            on_round(&self.report(entries, folds, false));
         }
         cut_short
     }
@@ -420,7 +469,7 @@ impl Race<'_> {
     fn finish(
         &self,
         entries: Vec<Entry>,
-        splitting: Splitting,
+        (splitting, held_out): (Splitting, Vec<usize>),
         is_sample: bool,
         mut cut_short: bool,
     ) -> Result<Leaderboard> {
@@ -440,27 +489,29 @@ impl Race<'_> {
             });
         }
         cut_short |= rows.iter().any(|row| row.standing == Standing::OverBudget);
-        let test = splitting.test_fraction();
-        add_p_values(&mut rows, test / (1.0 - test));
         // The candidates that came as far as the best one are compared by the predictions of the same rows.
         let n = rows.iter().map(|row| row.n_rows).max().unwrap_or_default();
         rows.iter_mut().filter(|row| row.n_rows < n).for_each(|row| row.predictions = None);
-        let finalists: Vec<&Predictions> =
-            rows.iter().filter_map(|row| row.predictions.as_ref()).collect();
-        let corrected = corrected_score(&finalists, options.metric, options.splitting.seed);
-        let baseline = finalists.first().and_then(|p| baseline(p, options.metric));
-        Ok(Leaderboard {
+        let predictions = rows.iter().find_map(|row| row.predictions.as_ref());
+        let baseline = predictions.and_then(|p| baseline(p, options.metric));
+        let test = splitting.test_fraction();
+        let mut board = Leaderboard {
             metric: options.metric,
-            corrected,
+            corrected: None,
             baseline,
             rows,
             n_rows: n,
             is_sample: is_sample || n < self.table.n_rows(),
             n_folds: splitting.n_folds,
             splitting: describe_splits(&splitting, options.group, options.time),
+            held_out,
+            test_to_train: test / (1.0 - test),
+            seed: splitting.seed,
             cut_short,
             seconds: self.start.elapsed().as_secs_f64(),
-        })
+        };
+        board.compare();
+        Ok(board)
     }
 }
 
@@ -534,44 +585,12 @@ pub(in crate::train) fn round_sizes(n_rows: usize) -> Vec<usize> {
     sizes
 }
 
-/// The best first: candidates of later rounds, then by score; failed ones last.
-fn sort(entries: &mut [Entry], metric: Metric) {
-    let utility = |entry: &Entry| {
-        let score = entry.row.score.filter(|_| !matches!(entry.row.standing, Standing::Failed(_)));
-        score.map(|s| if metric.greater_is_better() { s } else { -s })
-    };
-    entries.sort_by(|a, b| match (utility(a), utility(b)) {
-        (Some(x), Some(y)) => b.row.n_rows.cmp(&a.row.n_rows).then(y.total_cmp(&x)),
-        (x, y) => y.is_some().cmp(&x.is_some()),
-    });
-}
-
 /// Drops the candidates below the fraction that stays; entries are sorted.
 fn drop_the_worst(entries: &mut [Entry]) {
     let alive = entries.iter().filter(|entry| entry.is_alive()).count();
     let kept = ((KEPT_FRACTION * alive as f64).ceil() as usize).max(MIN_KEPT);
     let losers = entries.iter_mut().filter(|entry| entry.is_alive()).skip(kept);
     losers.for_each(|entry| entry.row.standing = Standing::Dropped);
-}
-
-/// The adjusted p-values of the finalists against the best.
-fn add_p_values(rows: &mut [LeaderboardRow], test_to_train: f64) {
-    let Some(best) = rows.first().map(|row| row.fold_scores.clone()) else { return };
-    let n_rows = rows[0].n_rows;
-    let p_values: Vec<Option<f64>> = rows
-        .iter()
-        .enumerate()
-        .map(|(k, row)| {
-            let comparable = k > 0
-                && row.score.is_some()
-                && row.n_rows == n_rows
-                && row.fold_scores.len() == best.len();
-            let differences: Vec<f64> =
-                best.iter().zip(&row.fold_scores).map(|(a, b)| a - b).collect();
-            corrected_p_value(&differences, test_to_train).filter(|_| comparable)
-        })
-        .collect();
-    rows.iter_mut().zip(holm(&p_values)).for_each(|(row, p)| row.p_value = p);
 }
 
 #[cfg(test)]

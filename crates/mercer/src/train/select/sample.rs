@@ -23,10 +23,12 @@ pub struct Sample {
     pub table: Table,
     /// Whether rows of the input were left out.
     pub is_partial: bool,
+    /// The number of rows of the input.
+    pub n_input_rows: usize,
 }
 
 /// The schema to read: the columns of the table, with the target as the task needs it.
-pub(in crate::train) fn reading_schema(schema: &Schema, target: &str, task: Task<'_>) -> Schema {
+pub fn reading_schema(schema: &Schema, target: &str, task: Task<'_>) -> Schema {
     let fields = schema.fields.iter().map(|field| match task {
         Task::Classification(classes) if field.name == target => class_field(target, classes),
         Task::Regression if field.name == target => {
@@ -45,11 +47,14 @@ fn class_field(target: &str, classes: &Classes) -> Field {
 impl Sample {
     /// No rows.
     pub fn empty() -> Sample {
-        Sample { table: Table::default(), is_partial: true }
+        Sample { table: Table::default(), is_partial: true, n_input_rows: 0 }
     }
 
     /// Reads the rows; of a table that is too large, each with the same probability.
-    pub(in crate::train) fn read<S: Stream>(
+    ///
+    /// # Errors
+    /// The error of the stream, or [`Error::Stopped`].
+    pub fn read<S: Stream>(
         stream: &S,
         schema: &Schema,
         n_rows: u64,
@@ -96,7 +101,7 @@ impl Sample {
         if monitor.stop().is_some() {
             return Err(Error::Stopped.into());
         }
-        Ok(Sample { table, is_partial })
+        Ok(Sample { table, is_partial, n_input_rows: n_rows as usize })
     }
 }
 
