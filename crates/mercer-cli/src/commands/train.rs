@@ -14,7 +14,8 @@ use mercer::model::Monitor;
 use mercer::preprocess::{CachedCounts, DroppedColumn, Features, Recipe};
 use mercer::train::checks::{Check, Finding, FitFacts, check_fit, check_table};
 use mercer::train::select::{
-    Candidate, Importance, ImportanceOptions, Leaderboard, Sample, permutation_importance,
+    Candidate, Importance, Leaderboard, LearningPoint, RefitOptions, Sample, learning_curve,
+    permutation_importance,
 };
 use mercer::train::{
     Choice, ColumnSelection, Effect, EmOptions, Outcome, Reference, SupervisedTask, TargetError,
@@ -211,7 +212,7 @@ fn fit_command(args: &Train, of_table: &str, trained: &Trained) -> String {
     format!("{of_table} --model {}{options}", trained.estimator.id())
 }
 
-/// The time for importances.
+/// The time for importances, and that for the learning curve.
 const IMPORTANCE_BUDGET: Duration = Duration::from_secs(3);
 /// Columns whose effect is plotted.
 const MAX_EFFECTS: usize = 6;
@@ -222,6 +223,7 @@ struct Explained {
     importances: Vec<Importance>,
     metric: &'static str,
     effects: Vec<Effect>,
+    learning_curve: Vec<LearningPoint>,
 }
 
 /// What was found about a table and a fit.
@@ -289,7 +291,7 @@ impl TableChecks {
         };
         let metric = board.map_or(default, |board| board.metric);
         let table = &self.sample.table;
-        let options = ImportanceOptions {
+        let options = RefitOptions {
             estimator: &trained.estimator,
             features: &trained.features,
             recipe,
@@ -301,13 +303,18 @@ impl TableChecks {
             true => Vec::new(),
             false => permutation_importance(&options, table, &monitor.silent()).unwrap_or_default(),
         };
+        let learning_curve = match trained.features.map.is_some() || table.n_rows() == 0 {
+            true => Vec::new(),
+            false => learning_curve(&options, table, &monitor.silent()).unwrap_or_default(),
+        };
         let important: Vec<String> = match importances.is_empty() {
             false => importances.iter().map(|importance| importance.column.clone()).collect(),
             true => trained.features.schema.fields.iter().map(|f| f.name.clone()).collect(),
         };
         let effects = important.iter().take(MAX_EFFECTS);
         let effects = effects.filter_map(|name| partial_dependence(trained, table, name).ok()?);
-        Explained { metric: metric.name(), effects: effects.collect(), importances }
+        let effects = effects.collect();
+        Explained { metric: metric.name(), effects, importances, learning_curve }
     }
 
     /// The distributions of the feature columns.
@@ -620,7 +627,8 @@ pub(super) fn finish(
     let mut report = TrainReport::new(&args.data, profile, reason, &outcome, &paths);
     (report.leaderboard, report.command) = selection.unzip();
     report.set_findings(&findings.list, &findings.commands)?;
-    let Explained { importances, metric, effects } = findings.explained;
+    let Explained { importances, metric, effects, learning_curve } = findings.explained;
+    report.learning_curve = learning_curve;
     (report.importances, report.importance_metric, report.effects) = (importances, metric, effects);
     let trained = outcome.trained;
     trained.save(&paths.model).map_err(Failure::model(&paths.model.display().to_string()))?;

@@ -16,7 +16,7 @@ use mercer::data::{DateOrder, Notation};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Candidates, Certificate};
 use mercer::train::checks::Finding;
-use mercer::train::select::{Importance, Leaderboard};
+use mercer::train::select::{Importance, Leaderboard, LearningPoint};
 use mercer::train::{Effect, Outcome, Trained};
 use mercer_io::Profile;
 use serde::Serialize;
@@ -82,6 +82,9 @@ pub struct TrainReport {
     /// The metric that importances are measured by.
     #[serde(skip)]
     pub importance_metric: &'static str,
+    /// The scores of training and held-out rows against the number of training rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub learning_curve: Vec<LearningPoint>,
     /// The effects of the most important columns.
     #[serde(skip)]
     pub effects: Vec<Effect>,
@@ -177,6 +180,7 @@ impl TrainReport {
             checks: Vec::new(),
             importances: Vec::new(),
             importance_metric: "",
+            learning_curve: Vec::new(),
             effects: Vec::new(),
             date: today(),
             saved: paths.clone(),

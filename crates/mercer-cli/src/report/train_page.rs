@@ -184,6 +184,9 @@ fn curves(report: &TrainReport) -> Vec<String> {
         }
         plots.push(evaluation::calibration(scores));
     }
+    if report.learning_curve.len() > 1 {
+        plots.push(evaluation::learning_curve(&report.learning_curve, report.importance_metric));
+    }
     plots
 }
 

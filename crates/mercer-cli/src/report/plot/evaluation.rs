@@ -9,6 +9,7 @@ use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
 use mercer::evaluate::{ClassificationReport, Curves, RegressionReport};
 use mercer::train::Effect;
+use mercer::train::select::LearningPoint;
 
 /// Classes whose curves are drawn, those with the most rows.
 const MAX_CURVES: usize = 6;
@@ -71,6 +72,27 @@ pub fn precision_recall(report: &ClassificationReport) -> String {
         (name, curves.precision_recall.clone())
     });
     unit_lines(lines.collect(), false, "Precision-recall curve", ("recall", "precision"))
+}
+
+/// The scores of training and held-out rows against the number of training rows.
+pub fn learning_curve(points: &[LearningPoint], metric: &str) -> String {
+    type Score = fn(&LearningPoint) -> f64;
+    let lines: [(&str, Score); 2] = [("training rows", |p| p.train), ("held-out rows", |p| p.test)];
+    let line = |((name, score), color): ((&str, Score), &&str)| {
+        let data: Vec<(f64, f64)> = points.iter().map(|p| (p.n_rows as f64, score(p))).collect();
+        let line = LinePlot::new().with_data(data.clone()).with_color(*color).with_legend(name);
+        let dots = ScatterPlot::new().with_data(data).with_color(*color).with_size(4.0);
+        [Plot::Line(line), Plot::Scatter(dots)]
+    };
+    let plots: Vec<Plot> = lines.into_iter().zip(COLORS.iter()).flat_map(line).collect();
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title("Learning curve")
+        .with_x_label("training rows")
+        .with_y_label(metric)
+        .with_log_x()
+        .with_width(520.0)
+        .with_height(420.0);
+    svg(plots, layout)
 }
 
 /// The mean prediction as a function of a column: a line for each class, or bars for levels.

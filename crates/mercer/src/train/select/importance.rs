@@ -29,8 +29,8 @@ pub struct Importance {
     pub deviation: f64,
 }
 
-/// What is fitted and how it is scored.
-pub struct ImportanceOptions<'a> {
+/// What is fitted again without some of the rows, and how it is scored.
+pub struct RefitOptions<'a> {
     /// The estimator.
     pub estimator: &'a Estimator,
     /// Its features, to be fitted again without each fold.
@@ -41,7 +41,7 @@ pub struct ImportanceOptions<'a> {
     pub task: Task<'a>,
     /// The metric.
     pub metric: Metric,
-    /// The time; columns that are not reached are left out.
+    /// The time; what is not reached is left out.
     pub budget: Duration,
 }
 
@@ -50,7 +50,7 @@ pub struct ImportanceOptions<'a> {
 /// # Errors
 /// If a fit fails.
 pub fn permutation_importance(
-    options: &ImportanceOptions<'_>,
+    options: &RefitOptions<'_>,
     table: &Table,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<Importance>> {

@@ -12,6 +12,7 @@ mod candidate;
 pub(super) mod halving;
 mod importance;
 mod leaderboard;
+mod learning_curve;
 pub(super) mod out_of_fold;
 mod paired_test;
 mod portfolio;
@@ -23,8 +24,9 @@ pub use candidate::{Candidate, shell_word};
 pub use halving::{
     DEFAULT_BUDGET, Round, SelectionOptions, portfolio_folds, select_model, select_on_sample,
 };
-pub use importance::{Importance, ImportanceOptions, permutation_importance};
+pub use importance::{Importance, RefitOptions, permutation_importance};
 pub use leaderboard::{Leaderboard, LeaderboardRow, Standing};
+pub use learning_curve::{LearningPoint, learning_curve};
 pub use portfolio::portfolio;
 pub use sample::{Sample, reading_schema};
 pub use train_best::select_and_train;
