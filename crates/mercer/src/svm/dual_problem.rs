@@ -430,13 +430,15 @@ impl<'a> DualProblem<'a> {
         let mut qp = qp.clone();
         let (mut iterations, mut kernel_values, mut min_curvature) = (0, 0, 0.0f64);
         let (mut n_repeated, mut last_dual) = (0, f64::NAN);
+        let sums = qp.group_sums(&qp.start);
         loop {
             options.shrinking &= n_repeated < MAX_SHRINKING_RUNS;
             options.max_iterations = measure_after.min(left);
-            let solution = match &solver_rows {
+            let mut solution = match &solver_rows {
                 SolverRows::Single(rows) => solve(&qp, rows, &options, monitor, progress),
                 SolverRows::Double(rows) => solve(&qp, rows, &options, monitor, progress),
             };
+            qp.restore_group_sums(&mut solution.beta, sums);
             iterations += solution.iterations;
             kernel_values += solution.kernel_values;
             min_curvature = min_curvature.min(solution.min_curvature);

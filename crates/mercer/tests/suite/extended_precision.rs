@@ -226,7 +226,8 @@ fn kernel_of(k: usize, problem: &Problem, random: &mut Random) -> (Kernel, Gamma
         0 => (Kernel::Linear, Gamma::Number(1.0), strength / square),
         1 => (Kernel::Rbf, Gamma::Number(0.5 / square), strength),
         2 => (Kernel::Laplacian, Gamma::Number(0.5 / problem.scale), strength),
-        3 => (Kernel::Linear, Gamma::Number(1.0), 0.01 * strength / square),
+        // A cost that does not follow the scale.
+        3 => (Kernel::Linear, Gamma::Number(1.0), strength.powi(4) / square.min(1e12)),
         // A polynomial sees the offset.
         _ => (Kernel::Poly, Gamma::Number(0.5 / square), strength),
     }

@@ -6,6 +6,7 @@
 
 use super::power_slack::PowerSlack;
 use crate::model::{Convergence, Stop};
+use mercer_num::double_double::DoubleDouble;
 
 /// Minimize `½ βᵀKβ − zᵀβ + ε ‖β‖₁` subject to `lower ≤ β ≤ upper` and fixed group sums.
 #[derive(Clone, Debug)]
@@ -40,6 +41,40 @@ impl<'a> BoxQp<'a> {
             start: vec![0.0; linear.len()],
             outputs: None,
             slack: None,
+        }
+    }
+
+    /// The sums of the two groups of variables.
+    pub(crate) fn group_sums(&self, beta: &[f64]) -> [DoubleDouble; 2] {
+        let (first, second) = beta.split_at(self.split);
+        let sum = |part: &[f64]| {
+            part.iter().fold(DoubleDouble::default(), |sum, b| sum + DoubleDouble::from(*b))
+        };
+        [sum(first), sum(second)]
+    }
+
+    /// Moves a free variable of each group so that its sum is the required one again. Pair updates keep it up to rounding,
+    /// which grows with the bounds and the iterations; far from zero, `Σ β ≠ 0` times the squared offset would enter the
+    /// decision values.
+    pub(crate) fn restore_group_sums(&self, beta: &mut [f64], required: [DoubleDouble; 2]) {
+        let found = self.group_sums(beta);
+        for (group, range) in [0..self.split, self.split..beta.len()].into_iter().enumerate() {
+            let missing = (required[group] - found[group]).value();
+            let has_room = |i: &usize| {
+                let (b, next) = (beta[*i], beta[*i] + missing);
+                // A variable at a bound stays there, and none changes its sign.
+                b > self.lower[*i]
+                    && b < self.upper[*i]
+                    && next > self.lower[*i]
+                    && next < self.upper[*i]
+                    && b * next > 0.0
+            };
+            // The smallest variable has the finest resolution.
+            let smallest =
+                range.filter(has_room).min_by(|i, k| beta[*i].abs().total_cmp(&beta[*k].abs()));
+            if let Some(i) = smallest.filter(|_| missing != 0.0) {
+                beta[i] += missing;
+            }
         }
     }
 }
