@@ -65,6 +65,8 @@ const MIN_PROGRESS: f64 = 1e-4;
 /// The smaller box that is solved then has bounds of this size in units of `|z| / mean K(x, x)`: far beyond it a wider
 /// box hardly changes the weights of a problem that is not separable.
 const FALLBACK_BOUND: f64 = 1e3;
+/// The largest cache of columns if the whole matrix does not fit.
+const MAX_COLUMN_CACHE: u64 = 256_000_000;
 /// Kernel values that are computed after a stop to measure the duality gap.
 const MAX_VALUES_AFTER_STOP: u64 = 2_000_000;
 /// A bound on the iterations that no well-posed problem reaches, so that every solve ends.
@@ -199,7 +201,8 @@ impl<'a> DualProblem<'a> {
         let options = SolverOptions {
             tol: params.smo.tol,
             max_iterations: u64::try_from(params.smo.max_iter).unwrap_or(u64::MAX),
-            cache_bytes: ((params.smo.cache_size * 1e6) as u64).min(available),
+            cache_bytes: cache_bytes((params.smo.cache_size * 1e6) as u64, n * n * size)
+                .min(available),
             shrinking: params.smo.shrinking,
         };
         let solver_rows = match precision {
@@ -600,6 +603,12 @@ impl<'a> DualProblem<'a> {
         let support: Vec<u32> = rows.iter().map(|k| self.indices[*k as usize]).collect();
         self.kernel_problem.expansion(self.precision, support, coefficients, intercepts)
     }
+}
+
+/// The size of the kernel cache: a matrix that fits is cached whole. Beyond that, cached columns save less than their page
+/// faults cost, and working sets are faster.
+fn cache_bytes(allowed: u64, matrix: u64) -> u64 {
+    if matrix <= allowed { allowed } else { allowed.min(MAX_COLUMN_CACHE) }
 }
 
 /// Whether the duality gap takes a fraction of a second, so that it is measured after a stop too.

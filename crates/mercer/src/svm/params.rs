@@ -15,9 +15,10 @@ param_group! {
         /// Remove variables that are stuck at a bound from the working problem until the final check.
         /// Changes speed only.
         shrinking: bool = true, Any;
-        /// Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer kernel
-        /// values.
-        cache_size: f64 = 256.0, Above(0.0);
+        /// Size of the kernel cache in megabytes, allocated as needed. A kernel matrix that fits is cached whole; of a
+        /// larger one, at most 256 MB of columns are cached before the solver goes on with working sets.
+        /// Larger values recompute fewer kernel values.
+        cache_size: f64 = 1500.0, Above(0.0);
         /// Largest number of iterations per binary problem; -1, the default, means no limit. A fit that reaches
         /// the limit returns its current model, marked in the certificate.
         max_iter: i64 = -1, AtLeast(-1.0);
