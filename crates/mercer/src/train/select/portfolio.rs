@@ -13,6 +13,8 @@ use crate::train::{ColumnSelection, Task};
 const MAX_COLUMNS_OF_PAIRS: usize = 300;
 /// Kernel maps are tried from so many rows on; below, exact kernel methods are fast enough.
 const MIN_ROWS_OF_MAPS: u64 = 10_000;
+/// Landmarks of approximate kernel ridge regression.
+const N_LANDMARKS: u64 = 3000;
 /// A step that makes numeric columns more Gaussian.
 const POWER: &str = "power=yeo-johnson";
 /// A step that makes a linear model additive in step functions of the columns.
@@ -180,6 +182,16 @@ fn regressors(shape: &Shape) -> Result<Vec<Candidate>> {
                 let ridge =
                     Candidate::new("kernel-ridge")?.set("kernel", kernel)?.set("alpha", alpha)?;
                 all.push(with(ridge.relative_gamma(gamma)));
+            }
+        }
+        if shape.n_rows >= MIN_ROWS_OF_MAPS {
+            for (alpha, gamma) in [(0.1, 1.0), (0.1, 3.0), (0.01, 1.0)] {
+                let landmarks = Candidate::new("kernel-ridge")?
+                    .set("kernel", "laplacian")?
+                    .set("alpha", alpha)?
+                    .set("solver", "approx")?
+                    .set("n_landmarks", N_LANDMARKS)?;
+                all.push(with(landmarks.relative_gamma(gamma)));
             }
         }
         for (layers, alpha) in [(&[50][..], 0.01), (&[100, 50][..], 0.01), (&[100, 50][..], 1.0)] {
