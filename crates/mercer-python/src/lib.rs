@@ -58,6 +58,7 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(vectorizer::check, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::from_fields, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::load, m)?)?;
     m.add_function(wrap_pyfunction!(tune::evaluate, m)?)?;
     m.add_function(wrap_pyfunction!(tune::select, m)?)?;
