@@ -116,7 +116,8 @@ class LinearDiscriminantAnalysis(_Covariances, CoreLda):
 
     def _target(self, matrix: Any, y: Any, sample_weight: Any) -> Any:
         codes, classes, weights = super()._target(matrix, y, sample_weight)
-        if 1 < len(codes) == len(classes):
+        # Without shrinkage there is no scatter within the classes.
+        if 1 < len(codes) == len(classes) and self.shrinkage is None:
             raise ValueError("The number of samples must be more than the number of classes.")
         return codes, classes, weights
 

@@ -26,7 +26,13 @@ class AdditiveChi2Sampler(CoreAdditiveChi2Sampler):
         """The transformed rows; without a call to ``fit``, which learns nothing but the number of columns, too."""
         if not self.__sklearn_is_fitted__():
             return clone(self).fit(X).transform(X)
-        return super().transform(X)
+        try:
+            return super().transform(X)
+        except ValueError as error:
+            known = "Negative values in data passed to X in AdditiveChi2Sampler.transform"
+            if str(error).startswith("Negative values in data:"):
+                raise ValueError(str(error).replace("Negative values in data", known, 1)) from None
+            raise
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the output columns: the root of every column, then cosines and sines by frequency."""

@@ -285,12 +285,13 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
     random_state : int or RandomState or None, default=None
         Accepted without effect: the algorithm is deterministic.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
-        Accepted without effect: every fit converges to the same certified optimum. The intercept is
-        not penalized, as with every solver of scikit-learn but ``liblinear``.
+        Solver of scikit-learn. Every fit converges to the same certified optimum; only
+        ``liblinear`` penalizes the intercept of two classes, as LIBLINEAR does.
     dual : bool, default=False
         Accepted without effect: the primal and the dual problem have the same optimum.
     intercept_scaling : float, default=1
-        Accepted without effect: the intercept is not penalized.
+        Value of the constant column whose weight is the intercept if ``solver`` is ``liblinear``:
+        larger values penalize the intercept less.
 
     Attributes
     ----------
@@ -332,9 +333,9 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
         "verbose": Honored(),
         "n_jobs": Honored(),
         "random_state": Unused(int, RandomState, None),
-        "solver": Unused("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
+        "solver": Honored(),
         "dual": Unused(bool),
-        "intercept_scaling": Unused(float),
+        "intercept_scaling": Honored(),
     }
     _spellings: ClassVar = {
         "penalty": {None: "none", "deprecated": DEFAULT},
@@ -761,12 +762,13 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
     random_state : int or RandomState or None, default=None
         Accepted without effect: the algorithm is deterministic.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
-        Accepted without effect: every fit converges to the same certified optimum. The intercept is
-        not penalized, as with every solver of scikit-learn but ``liblinear``.
+        Solver of scikit-learn. Every fit converges to the same certified optimum; only
+        ``liblinear`` penalizes the intercept of two classes, as LIBLINEAR does.
     dual : bool, default=False
         Accepted without effect: the primal and the dual problem have the same optimum.
     intercept_scaling : float, default=1.0
-        Accepted without effect: the intercept is not penalized.
+        Value of the constant column whose weight is the intercept if ``solver`` is ``liblinear``:
+        larger values penalize the intercept less.
     use_legacy_attributes : {False, "warn"}, default=False
         Repeat the cross-validation results for every class. Only ``False`` or ``"warn"`` is
         supported.
@@ -822,9 +824,9 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
         "verbose": Honored(),
         "n_jobs": Honored(),
         "random_state": Unused(int, RandomState, None),
-        "solver": Unused("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
+        "solver": Honored(),
         "dual": Unused(bool),
-        "intercept_scaling": Unused(float),
+        "intercept_scaling": Honored(),
         "use_legacy_attributes": Only(
             False,
             "warn",

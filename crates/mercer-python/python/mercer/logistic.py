@@ -1,6 +1,7 @@
 """Logistic regression as in scikit-learn: penalized intercepts of ``liblinear``, and cross-validation with any splitter
 and scorer."""
 
+import inspect
 import warnings
 from numbers import Integral, Number
 from typing import Any, ClassVar, Self
@@ -8,10 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metadata_routing import (
+    UNUSED,
     MetadataRouter,
     MethodMapping,
     _raise_for_params,
@@ -23,13 +25,24 @@ from sklearn.utils.validation import _check_method_params, check_array
 from . import _mercer, labels, rows
 from .base import Honored
 from .base.inputs import checked_weights, n_rows
+from .base.sklearn_parameters import invalid_parameter
 from .linear_model import LogisticRegression as CoreLogisticRegression
 from .linear_model import LogisticRegressionCV as CoreLogisticRegressionCV
 
 __all__ = ["LogisticRegression", "LogisticRegressionCV"]
 
+#: The solvers of scikit-learn.
+SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 #: The metrics of a fold that the core computes.
 CORE_SCORINGS = ("accuracy", "neg_log_loss")
+
+
+def _check_solver(estimator: Any) -> None:
+    if estimator.solver not in SOLVERS:
+        raise invalid_parameter(estimator, "solver", f"a str among {set(SOLVERS)}")
+    scaling = estimator.intercept_scaling
+    if not isinstance(scaling, Number) or isinstance(scaling, bool) or not scaling >= 0:  # type: ignore[operator]
+        raise invalid_parameter(estimator, "intercept_scaling", "a number of at least 0")
 
 
 class LogisticRegression(CoreLogisticRegression):
@@ -48,11 +61,40 @@ class LogisticRegression(CoreLogisticRegression):
         sample_weight : array of shape (n_samples,), default=None
             Sample weights.
         """
+        _check_solver(self)
         self._check_penalty()
         no_iterations = isinstance(self.max_iter, Integral) and self.max_iter == 0
         if no_iterations or (self.solver == "liblinear" and self.fit_intercept):
             return self._fit_outside(X, y, sample_weight, no_iterations=no_iterations)
         return super().fit(X, y, sample_weight)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return super().__sklearn_is_fitted__() or {"coef_", "intercept_"} <= self.__dict__.keys()
+
+    def _apply(self, method: str, X: Any) -> Any:
+        self._use_set_weights()
+        return super()._apply(method, X)
+
+    def _use_set_weights(self) -> None:
+        """Predicts with ``coef_`` and ``intercept_`` that a user has set, as after averaging models."""
+        state = self.__dict__
+        given = [state.get("coef_"), state.get("intercept_")]
+        if all(value is None for value in given) or sp.issparse(given[0]):
+            return
+        coef = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
+        intercept = np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
+        if len(intercept) == 1 < len(coef):
+            intercept = np.repeat(intercept, len(coef))
+        self.n_features_in_ = coef.shape[1]
+        fields = {
+            "coefficients": np.ascontiguousarray(coef),
+            "intercepts": np.ascontiguousarray(intercept),
+            "n_iter": 0,
+        }
+        classes = labels.to_python(labels.encode(self.classes_)[1])
+        self._fitted = _mercer.from_fields(
+            self._id, self._params(), fields, classes, self._names(), coef.shape[1]
+        )
 
     def _check_penalty(self) -> None:
         """Warns of parameters that contradict each other, and refuses a missing ``l1_ratio``."""
@@ -69,7 +111,7 @@ class LogisticRegression(CoreLogisticRegression):
                 stacklevel=3,
             )
         # The default of `l1_ratio` is no contradiction: `penalty` alone chooses.
-        if self.penalty == "l2" and ratio != 0:
+        if (self.penalty == "l2" and ratio != 0) or (self.penalty == "l1" and ratio not in (0, 1)):
             warnings.warn(
                 f"Inconsistent values: penalty={self.penalty} with l1_ratio={ratio}; the penalty applies.",
                 UserWarning,
@@ -82,7 +124,8 @@ class LogisticRegression(CoreLogisticRegression):
         """A fit without iterations, or one whose intercept is the weight of a constant column, as in LIBLINEAR."""
         matrix = self._rows(X, reset=True)
         codes, classes, weights = self._target(matrix, y, sample_weight)
-        if len(classes) < 2:
+        if len(classes) < 2 or (len(classes) > 2 and not no_iterations):
+            # LIBLINEAR has no multinomial model, so that there is no intercept of it to penalize.
             return super().fit(X, y, sample_weight)
         width = self.n_features_in_
         n_outputs = 1 if len(classes) == 2 else len(classes)
@@ -158,6 +201,8 @@ class LogisticRegressionCV(CoreLogisticRegressionCV):
     _extra_parameters: ClassVar = CoreLogisticRegressionCV._extra_parameters | {
         "use_legacy_attributes": Honored(),
     }
+    # The scorer, and not this estimator, decides whether it needs weights.
+    __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
     #: The attributes that the fit in Python sets.
     _own_attributes = (
         "C_", "l1_ratio_", "Cs_", "l1_ratios_", "scores_", "n_iter_", "coefs_paths_",
@@ -194,6 +239,7 @@ class LogisticRegressionCV(CoreLogisticRegressionCV):
             Metadata for the scorer and the splitter.
         """
         _raise_for_params(params, self, "fit")
+        _check_solver(self)
         for name in self._own_attributes:
             self.__dict__.pop(name, None)
         if self.penalty == "elasticnet" and not isinstance(self.l1_ratios, str):
@@ -209,7 +255,19 @@ class LogisticRegressionCV(CoreLogisticRegressionCV):
         return self._fit_folds(X, y, sample_weight, params)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **score_params: Any) -> float:
-        """The score of the predictions for ``X`` by the metric ``scoring``."""
+        """The score of the predictions for ``X`` by the metric ``scoring``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Class labels.
+        sample_weight : array of shape (n_samples,), default=None
+            Sample weights, for the scorer.
+        **score_params : dict
+            Metadata for the scorer.
+        """
         _raise_for_params(score_params, self, "score")
         if sample_weight is not None:
             score_params["sample_weight"] = sample_weight
@@ -367,8 +425,11 @@ class _Paths:
         weights = None if self.weights is None else self.weights[train]
         held_out = self.X[test], self.y[test]
         params = _check_method_params(self.X, self.score_params, indices=test)
-        scorer = self.estimator._get_scorer()
+        scorer = self._scorer()
         scores, iterations, paths = [], [], []
+        if len(np.unique(y)) < 2:
+            self._add_constant_fold(y[0], scorer, held_out, params)
+            return
         for ratio in self.ratios:
             model = self.model(1.0, ratio)
             model.warm_start = self.estimator.solver != "liblinear"
@@ -387,6 +448,40 @@ class _Paths:
         self.scores.append(scores)
         self.n_iter.append(iterations)
         self.coefs.append(paths)
+
+    def _scorer(self) -> Any:
+        """The scorer, which is told all classes: a fold may lack some of them."""
+        scorer = self.estimator._get_scorer()
+        function = getattr(scorer, "_score_func", None)
+        known = {} if function is None else inspect.signature(function).parameters
+        if "labels" not in known:
+            return scorer
+        options = dict(scorer._kwargs) | {"labels": self.classes}
+        if len(self.classes) == 2 and "pos_label" in known:
+            options.setdefault("pos_label", self.classes[-1])
+        return make_scorer(
+            function,
+            greater_is_better=scorer._sign == 1,
+            response_method=scorer._response_method,
+            **options,
+        )
+
+    def _add_constant_fold(self, label: Any, scorer: Any, held_out: Any, params: Any) -> None:
+        """A fold with a single class: its probability is one."""
+        n_outputs = 1 if len(self.classes) == 2 else len(self.classes)
+        table = np.zeros((n_outputs, self.X.shape[1] + int(self.estimator.fit_intercept)))
+        if self.estimator.fit_intercept:
+            table[:, -1] = ABSENT_LOG_ODDS
+            if n_outputs == 1:
+                table[0, -1] *= -1 if label == self.classes[1] else 1
+            else:
+                table[np.searchsorted(self.classes, label), -1] = 0.0
+        model = self._of_table(table, self.model(1.0, 0.0))
+        score = scorer(model, *held_out, **params)
+        shape = (len(self.ratios), len(self.strengths))
+        self.scores.append(np.full(shape, score).tolist())
+        self.n_iter.append(np.ones(shape, dtype=int).tolist())
+        self.coefs.append([[table] * shape[1]] * shape[0])
 
     def _weights_of(self, model: LogisticRegression) -> np.ndarray:
         """The weights by class, intercepts last; zero for classes without rows in the fold, whose intercept is the
@@ -411,6 +506,9 @@ class _Paths:
         """The model with probabilities for the classes that the fold lacks too."""
         if len(model.classes_) == len(self.classes):
             return model
+        return self._of_table(table, self.model(model.C, model.l1_ratio))
+
+    def _of_table(self, table: np.ndarray, full: LogisticRegression) -> LogisticRegression:
         width = self.X.shape[1]
         intercepts = table[:, width] if self.estimator.fit_intercept else np.zeros(len(table))
         fields = {
@@ -419,7 +517,6 @@ class _Paths:
             "n_iter": 0,
         }
         names = labels.to_python(self.classes)
-        full = self.model(model.C, model.l1_ratio)
         full._fitted = _mercer.from_fields("logistic", full._params(), fields, names, None, width)
         full.classes_, full.n_features_in_ = self.classes, width
         return full

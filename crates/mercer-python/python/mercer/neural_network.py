@@ -45,7 +45,7 @@ class MLPClassifier(WarmStart, AdditiveScores, Probabilistic, Classifier):
     max_iter : int >= 1, default=200
         Maximum number of iterations of ``lbfgs``, or of epochs of ``adam`` and ``sgd``. The
         certificate reports if the fit stops here.
-    tol : float > 0, default=0.0001
+    tol : float >= 0, default=0.0001
         Stop when the largest component of the gradient of the penalized loss is at most ``tol``;
         ``adam`` and ``sgd`` stop when ``n_iter_no_change`` epochs improve the loss by less than
         ``tol``.
@@ -138,7 +138,7 @@ class MLPClassifier(WarmStart, AdditiveScores, Probabilistic, Classifier):
     >>> from mercer.neural_network import MLPClassifier
     >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
     >>> y = ["a", "a", "a", "b", "b", "b"]
-    >>> model = MLPClassifier().fit(X, y)
+    >>> model = MLPClassifier(solver="lbfgs").fit(X, y)
     >>> print(*model.predict([[3, 0], [0, 3]]))
     a b
     """
@@ -243,7 +243,7 @@ class MLPRegressor(WarmStart, Regressor):
     max_iter : int >= 1, default=200
         Maximum number of iterations of ``lbfgs``, or of epochs of ``adam`` and ``sgd``. The
         certificate reports if the fit stops here.
-    tol : float > 0, default=0.0001
+    tol : float >= 0, default=0.0001
         Stop when the largest component of the gradient of the penalized loss is at most ``tol``;
         ``adam`` and ``sgd`` stop when ``n_iter_no_change`` epochs improve the loss by less than
         ``tol``.
@@ -334,7 +334,7 @@ class MLPRegressor(WarmStart, Regressor):
     >>> from mercer.neural_network import MLPRegressor
     >>> X = [[1], [2], [3], [4]]
     >>> y = [20, 30, 40, 50]
-    >>> model = MLPRegressor().fit(X, y)
+    >>> model = MLPRegressor(solver="lbfgs").fit(X, y)
     >>> print(round(model.predict([[2.5]])[0]))
     35
     """

@@ -140,7 +140,9 @@ class MLPClassifier(_Stochastic, CoreMLPClassifier):
         return codes, classes, weights
 
     @available_if(_check_solver)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+    ) -> Self:
         """Continues the fit with one epoch over more rows.
 
         Parameters
@@ -149,6 +151,8 @@ class MLPClassifier(_Stochastic, CoreMLPClassifier):
             Training rows.
         y : array of shape (n_samples,)
             Class labels.
+        sample_weight : array of shape (n_samples,), default=None
+            Sample weights.
         classes : array of shape (n_classes,), default=None
             All classes; required in the first call.
         """
@@ -157,7 +161,7 @@ class MLPClassifier(_Stochastic, CoreMLPClassifier):
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         matrix = self._rows(X, reset=first)
-        codes, observed, weights = self._target(matrix, y, None)
+        codes, observed, weights = self._target(matrix, y, sample_weight)
         known = self._known_classes(classes, first=first)
         codes = labels.recode(codes, observed, known)
         before = self._n_epochs()
@@ -202,15 +206,17 @@ class MLPRegressor(_Stochastic, CoreMLPRegressor):
         return super()._request(training_rows, *args, **options)
 
     @available_if(_check_solver)
-    def partial_fit(self, X: Any, y: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Continues the fit with one epoch over more rows.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
             Training rows.
-        y : array of shape (n_samples,) or (n_samples, n_targets)
+        y : array of shape (n_samples,)
             Regression targets.
+        sample_weight : array of shape (n_samples,), default=None
+            Sample weights.
         """
         first = not self.__sklearn_is_fitted__()
         self._refuse_early_stopping()
@@ -218,7 +224,7 @@ class MLPRegressor(_Stochastic, CoreMLPRegressor):
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             raise ValueError("partial_fit takes one target; fit takes several")
         self._multi_output = False
-        target, weights = self._target(matrix, y, None)
+        target, weights = self._target(matrix, y, sample_weight)
         before = self._n_epochs()
         start = None if first else self._fitted
         request = self._request(matrix, target, weights=weights, start=start, partial=True)

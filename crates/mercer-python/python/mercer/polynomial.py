@@ -178,7 +178,7 @@ class PolynomialFeatures(CorePolynomialFeatures):
         return kind(parts, shape=(X.shape[0], first))
 
     def _check_size(self, X: Any) -> int | None:
-        shape: Any = getattr(X, "shape", np.shape(X))
+        shape: Any = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
         if len(shape) != 2:
             return None
         low, high = self._degrees()
@@ -205,7 +205,7 @@ class PolynomialFeatures(CorePolynomialFeatures):
             return
         pair = isinstance(degree, (tuple, list, np.ndarray)) and len(degree) == 2
         if not pair:
-            raise invalid_parameter(self, "degree", "an int, or a pair (min_degree, max_degree)")
+            raise invalid_parameter(self, "degree", "a non-negative int or tuple (min_degree, max_degree)")
         low, high = degree
         integers = isinstance(low, Integral) and isinstance(high, Integral)
         if not integers or low < 0 or low > high:

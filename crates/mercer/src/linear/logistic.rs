@@ -64,7 +64,7 @@ params! {
             NO_RANDOM_STATE,
             LOGISTIC_SOLVER,
             LOGISTIC_DUAL,
-            ignored("intercept_scaling", FLOAT, "1", UNPENALIZED_INTERCEPT),
+            honored("intercept_scaling", "float", "1", INTERCEPT_SCALING),
         ],
         // A given `l1_ratio` must have an effect, as in scikit-learn, unless a penalty is given too: the default of the
         // penalty is therefore a value that users do not write.

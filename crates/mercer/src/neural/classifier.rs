@@ -149,11 +149,9 @@ impl MlpClassifier {
         let observed = observed(data, codes, classes, one_epoch)?;
         let m = n_outputs(classes.len());
         let sizes = &self.hidden_layer_sizes;
-        let architecture =
-            Architecture::new(data, sizes, m, self.activation, self.alpha, monitor)?;
+        let architecture = Architecture::new(data, sizes, m, self.activation, self.alpha, monitor)?;
         let start = start.filter(|model| model.classes == *classes);
-        let initial =
-            start.and_then(|model| architecture.flatten(&model.coefs, &model.intercepts));
+        let initial = start.and_then(|model| architecture.flatten(&model.coefs, &model.intercepts));
         let start = start.filter(|_| initial.is_some());
         let mut parameters =
             initial.unwrap_or_else(|| architecture.initial_weights(self.random_state as u64));
@@ -230,7 +228,9 @@ fn observed(
     let mut present = (0..classes.len() as u32).filter(|c| observed[*c as usize]);
     match (present.next(), present.next()) {
         (None, _) => Err(Error::NoRows),
-        (Some(only), None) if !partial => Err(Error::OneClass { class: classes.label(only).to_string() }),
+        (Some(only), None) if !partial => {
+            Err(Error::OneClass { class: classes.label(only).to_string() })
+        }
         _ => Ok(observed),
     }
 }

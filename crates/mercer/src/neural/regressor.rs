@@ -176,8 +176,7 @@ impl MlpRegressor {
             }
         };
         let sizes = &self.hidden_layer_sizes;
-        let architecture =
-            Architecture::new(data, sizes, m, self.activation, self.alpha, monitor)?;
+        let architecture = Architecture::new(data, sizes, m, self.activation, self.alpha, monitor)?;
         let initial = start.and_then(|model| architecture.flatten(&model.coefs, &model.intercepts));
         let start = start.filter(|_| initial.is_some());
         let mut parameters =

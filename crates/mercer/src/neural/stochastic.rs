@@ -78,7 +78,12 @@ impl StochasticState {
     }
 
     /// The state after an earlier fit, with new moments: `fit` of a warm start.
-    fn restarted(self, options: &StochasticOptions, n: usize, solver: MlpSolver) -> StochasticState {
+    fn restarted(
+        self,
+        options: &StochasticOptions,
+        n: usize,
+        solver: MlpSolver,
+    ) -> StochasticState {
         let fresh = StochasticState::new(options, n, solver);
         StochasticState {
             step_size: fresh.step_size,
@@ -458,7 +463,9 @@ impl Selection {
             SelectedTargets::Regression { values, poisson: false } => {
                 NetworkTargets::Regression(values)
             }
-            SelectedTargets::Regression { values, poisson: true } => NetworkTargets::Poisson(values),
+            SelectedTargets::Regression { values, poisson: true } => {
+                NetworkTargets::Poisson(values)
+            }
         };
         NetworkObjective::of_rows(architecture, self.rows(), &self.weights, targets)
     }

@@ -65,8 +65,7 @@ pub(super) fn minimize(
     if training.solver != MlpSolver::Lbfgs {
         return stochastic(training, parameters, monitor);
     }
-    let problem =
-        NetworkObjective::new(training.architecture, training.data, training.targets);
+    let problem = NetworkObjective::new(training.architecture, training.data, training.targets);
     let stopping =
         StoppingRule { tolerance: training.tol, max_iterations: training.max_iter as u64, monitor };
     let result = problem.minimize(parameters, &stopping)?;
@@ -74,15 +73,9 @@ pub(super) fn minimize(
         return Err(Error::Stopped);
     }
     monitor.report(result.iterations, Some(result.iterations));
-    let certificate = problem
-        .certificate(training.loss, &result, training.tol)
-        .iterations(result.iterations);
-    Ok(TrainingEnd {
-        loss: result.value,
-        n_iter: result.iterations,
-        certificate,
-        training: None,
-    })
+    let certificate =
+        problem.certificate(training.loss, &result, training.tol).iterations(result.iterations);
+    Ok(TrainingEnd { loss: result.value, n_iter: result.iterations, certificate, training: None })
 }
 
 fn stochastic(

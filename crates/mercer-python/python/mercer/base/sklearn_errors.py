@@ -87,6 +87,8 @@ def as_scikit_learn(estimator: Any, matrix: Any, error: ValueError) -> Exception
     if estimator._id in _SVM_IDS and message.startswith("found no rows with a positive weight"):
         return ValueError(f"Invalid input - all samples have zero or negative weights. {message}")
     if estimator._id in _SVM_IDS and message.startswith("found only one class"):
+        if estimator._id == "nu-svc" and len(estimator.__dict__.get("classes_", "..")) != 1:
+            return ValueError(f"specified nu is infeasible: {message}")
         return ValueError(
             "Invalid input - all samples with positive weights belong to the same class. "
             f"The number of classes has to be greater than one; got 1 class. {message}"
@@ -148,12 +150,28 @@ def _known_message(estimator: Any, message: str) -> Exception | None:
         return ValueError(f"{_BALANCED} {message}")
     if id == "qda":
         return _singular_class(message)
+    if id == "linear-svc" and " with `penalty=" in message:
+        return ValueError(
+            f"Unsupported set of arguments: The combination of penalty={estimator.penalty!r} and "
+            f"loss={estimator.loss!r} is not supported, Parameters: penalty={estimator.penalty!r}, "
+            f"loss={estimator.loss!r}, dual={estimator.dual!r}. {message}"
+        )
     return None
 
 
 def _singular_class(message: str) -> Exception | None:
     """The error of a class whose covariance matrix has no inverse."""
-    return None
+    found = re.match(r"the covariance of class `(.*)` is singular: .* from (\d+) rows", message)
+    if found is None:
+        return None
+    if found[2] == "1":
+        known = f"y has only 1 sample in class {found[1]}, covariance is ill defined."
+    else:
+        known = (
+            f"The covariance matrix of class {found[1]} is not full rank. When using `solver='svd'` the number of "
+            "samples in each class should be more than the number of features."
+        )
+    return np.linalg.LinAlgError(f"{known} {message}")
 
 
 def _with_detail(theirs: Exception, message: str) -> Exception:

@@ -7,8 +7,8 @@
 //! The dual point `αᵢ` with `0 ≤ αᵢ ≤ 1` and `1/n Σᵢ sᵢ αᵢ = ν` gives the lower bound `−‖1/n Σᵢ sᵢ αᵢ xᵢ‖² / 2ν`.
 
 use super::descent::{SgdData, SgdOptions, SgdResult, SgdTargets, Start, minimize};
-use super::learning_rate::{Average, LearningRate};
 use super::lazy_weights::LinearWeights;
+use super::learning_rate::{Average, LearningRate};
 use super::linear_classifier::{Initialization, zero_start};
 use super::loss::Loss;
 use super::options::SgdSettings;
@@ -294,7 +294,9 @@ impl Check for SgdOneClassSvmModel {
         if fits {
             Ok(())
         } else {
-            Err(Error::File("one-class model with inconsistent shapes or non-finite weights".into()))
+            Err(Error::File(
+                "one-class model with inconsistent shapes or non-finite weights".into(),
+            ))
         }
     }
 }

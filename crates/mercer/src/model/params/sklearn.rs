@@ -245,18 +245,19 @@ pub const SELECTION: ExtraParameter = ignored(
     "the columns are visited in order; every order has the same optimum.",
 );
 /// The solver of a logistic regression.
-pub const LOGISTIC_SOLVER: ExtraParameter = ignored(
+pub const LOGISTIC_SOLVER: ExtraParameter = honored(
     "solver",
-    &["\"lbfgs\"", "\"liblinear\"", "\"newton-cg\"", "\"newton-cholesky\"", "\"sag\"", "\"saga\""],
+    "Literal[\"lbfgs\", \"liblinear\", \"newton-cg\", \"newton-cholesky\", \"sag\", \"saga\"]",
     "\"lbfgs\"",
-    "every fit converges to the same certified optimum. The intercept is not penalized, as with every solver of \
-     scikit-learn but `liblinear`.",
+    "Solver of scikit-learn. Every fit converges to the same certified optimum; only `liblinear` penalizes the \
+     intercept of two classes, as LIBLINEAR does.",
 );
 /// The dual problem of a logistic regression.
 pub const LOGISTIC_DUAL: ExtraParameter =
     ignored("dual", BOOL, "False", "the primal and the dual problem have the same optimum.");
-/// The reason why `intercept_scaling` has no effect.
-pub const UNPENALIZED_INTERCEPT: &str = "the intercept is not penalized.";
+/// The constant column of the penalized intercept.
+pub const INTERCEPT_SCALING: &str = "Value of the constant column whose weight is the intercept if `solver` is \
+     `liblinear`: larger values penalize the intercept less.";
 /// The reason why the tolerance of an exact solution has no effect.
 pub const EXACT: &str = "the normal equations are solved exactly.";
 
