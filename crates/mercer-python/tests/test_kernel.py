@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 import scipy.sparse
 from sklearn import kernel_approximation as maps
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import KernelPCA as TheirPCA
+from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge as TheirRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV

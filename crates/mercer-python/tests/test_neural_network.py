@@ -71,7 +71,9 @@ def test_concentric_circles_and_regression(tmp_path):
     )
 
     X, y = load_diabetes(return_X_y=True)
-    pipeline = make_pipeline(StandardScaler(), MLPRegressor(hidden_layer_sizes=10, alpha=20.0, solver="lbfgs"))
+    pipeline = make_pipeline(
+        StandardScaler(), MLPRegressor(hidden_layer_sizes=10, alpha=20.0, solver="lbfgs")
+    )
     assert cross_val_score(pipeline, X, y).mean() > 0.3
 
 

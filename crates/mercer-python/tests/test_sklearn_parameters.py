@@ -27,7 +27,6 @@ from mercer.linear_model import (
     SGDClassifier,
     SGDRegressor,
 )
-from mercer.neural_network import MLPClassifier
 from mercer.svm import SVC
 
 

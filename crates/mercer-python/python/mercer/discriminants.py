@@ -46,9 +46,7 @@ class _Covariances:
         estimator = clone(estimator) if hasattr(estimator, "get_params") else estimator
         estimator.fit(X)
         if not hasattr(estimator, "covariance_"):
-            raise ValueError(
-                f"{type(estimator).__name__} does not have a covariance_ attribute"
-            )
+            raise ValueError(f"{type(estimator).__name__} does not have a covariance_ attribute")
         return np.asarray(estimator.covariance_, dtype=np.float64)
 
     def _core_parameters(self) -> dict[str, Any]:
@@ -78,7 +76,9 @@ class LinearDiscriminantAnalysis(_Covariances, CoreLda):
     __module__ = "mercer.discriminant_analysis"
     _extra_parameters: ClassVar = CoreLda._extra_parameters | {"covariance_estimator": Honored()}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> Self:
         """Fits the model.
 
         Parameters
@@ -91,6 +91,7 @@ class LinearDiscriminantAnalysis(_Covariances, CoreLda):
             Sample weights.
         """
         self._check_estimator()
+        self.__dict__.pop("covariance_", None)
         if self.covariance_estimator is None:
             return super().fit(X, y, sample_weight)
         if sample_weight is not None:
@@ -99,7 +100,9 @@ class LinearDiscriminantAnalysis(_Covariances, CoreLda):
         codes, classes = labels.encode(y)
         check_lengths(rows, codes)
         counts = np.bincount(codes, minlength=len(classes))
-        priors = counts / len(codes) if self.priors is None else np.asarray(self.priors, dtype=float)
+        priors = (
+            counts / len(codes) if self.priors is None else np.asarray(self.priors, dtype=float)
+        )
         of_class = [rows[codes == c] for c in range(len(classes))]
         within = sum(
             prior * self._covariance(own)
@@ -112,6 +115,7 @@ class LinearDiscriminantAnalysis(_Covariances, CoreLda):
         super().fit(np.vstack(points), y_points, weights)
         if names is not None:
             self.feature_names_in_ = names
+        self.covariance_ = np.asarray(within)
         return self
 
     def _target(self, matrix: Any, y: Any, sample_weight: Any) -> Any:
@@ -140,6 +144,7 @@ class QuadraticDiscriminantAnalysis(_Covariances, CoreQda):
             Sample weights.
         """
         self._check_estimator()
+        self.__dict__.pop("covariance_", None)
         if self.covariance_estimator is None:
             return super().fit(X, y, sample_weight)
         if sample_weight is not None:
@@ -148,15 +153,18 @@ class QuadraticDiscriminantAnalysis(_Covariances, CoreQda):
         codes, classes = labels.encode(y)
         check_lengths(rows, codes)
         of_class = [rows[codes == c] for c in range(len(classes))]
-        points = [_moment_points(own.mean(axis=0), self._covariance(own)) for own in of_class]
+        covariances = [self._covariance(own) for own in of_class]
+        points = [
+            _moment_points(own.mean(axis=0), covariance)
+            for own, covariance in zip(of_class, covariances, strict=True)
+        ]
         names = self.__dict__.get("feature_names_in_")
         sizes = [len(p) for p in points]
         counts = np.array([len(own) for own in of_class])
-        super().fit(
-            np.vstack(points), np.repeat(classes, sizes), np.repeat(counts / sizes, sizes)
-        )
+        super().fit(np.vstack(points), np.repeat(classes, sizes), np.repeat(counts / sizes, sizes))
         if names is not None:
             self.feature_names_in_ = names
+        self.covariance_ = np.array(covariances)
         return self
 
     def _needs_another_solver(self) -> str:

@@ -26,7 +26,9 @@ class KernelPCA(CoreKernelPCA):
         if self.fit_inverse_transform and self.kernel == "precomputed":
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
         if not isinstance(self.remove_zero_eig, (bool, np.bool_)):
-            raise ValueError(f"remove_zero_eig is {self.remove_zero_eig!r}; it must be True or False")
+            raise ValueError(
+                f"remove_zero_eig is {self.remove_zero_eig!r}; it must be True or False"
+            )
         self._centerer, self._n_zero = None, 0
         if self.kernel == "precomputed":
             X = self._symmetric(X)
@@ -96,7 +98,11 @@ class KernelPCA(CoreKernelPCA):
             X = check_array(X, dtype=[np.float64, np.float32])
             X = X[:, : X.shape[1] - self._n_zero]
         inverse = self._fitted.inverse_transform(np.ascontiguousarray(self._known_components(X)))
-        return inverse.astype(np.asarray(X).dtype, copy=False) if np.asarray(X).dtype.kind == "f" else inverse
+        return (
+            inverse.astype(np.asarray(X).dtype, copy=False)
+            if np.asarray(X).dtype.kind == "f"
+            else inverse
+        )
 
     def _known_components(self, X: Any) -> np.ndarray:
         X = check_array(X, dtype=np.float64)

@@ -1766,7 +1766,8 @@ from .elastic_net_cv import (  # noqa: E402
     lasso_path,
 )
 from .least_squares import LinearRegression, Ridge  # noqa: E402, F811
-from .logistic import LogisticRegression, LogisticRegressionCV  # noqa: E402, F811
+from .logistic import LogisticRegression  # noqa: E402, F811
+from .logistic_cv import LogisticRegressionCV  # noqa: E402, F811
 from .one_class import SGDOneClassSVM  # noqa: E402, F811
 from .ridge_classifier import RidgeClassifier, RidgeClassifierCV, ridge_regression  # noqa: E402
 from .ridge_cv import RidgeCV  # noqa: E402, F811

@@ -59,9 +59,7 @@ class SGDOneClassSVM(Averaged, CoreSGDOneClassSVM):
         """
         first = not self.__sklearn_is_fitted__()
         matrix = self._rows(X, reset=first)
-        return self._run(
-            matrix, sample_weight, None if first else self._fitted, partial=True
-        )
+        return self._run(matrix, sample_weight, None if first else self._fitted, partial=True)
 
     def _run(
         self, matrix: Any, sample_weight: Any, start: _mercer.Fitted | None, *, partial: bool

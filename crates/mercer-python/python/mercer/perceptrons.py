@@ -140,9 +140,7 @@ class MLPClassifier(_Stochastic, CoreMLPClassifier):
         return codes, classes, weights
 
     @available_if(_check_solver)
-    def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Continues the fit with one epoch over more rows.
 
         Parameters
@@ -231,4 +229,3 @@ class MLPRegressor(_Stochastic, CoreMLPRegressor):
         self._set_fitted(self._fit_core(request), len(target))
         self._print_epochs(before)
         return self
-

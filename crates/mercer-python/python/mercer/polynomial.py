@@ -105,7 +105,8 @@ class PolynomialFeatures(CorePolynomialFeatures):
             return self._n_products
         if name == "powers_" and "_n_products" in self.__dict__:
             return np.array(
-                [np.bincount(p, minlength=self.n_features_in_) for p in self._products()], dtype=np.int64
+                [np.bincount(p, minlength=self.n_features_in_) for p in self._products()],
+                dtype=np.int64,
             ).reshape(-1, self.n_features_in_)
         return super().__getattr__(name)
 
@@ -205,7 +206,9 @@ class PolynomialFeatures(CorePolynomialFeatures):
             return
         pair = isinstance(degree, (tuple, list, np.ndarray)) and len(degree) == 2
         if not pair:
-            raise invalid_parameter(self, "degree", "a non-negative int or tuple (min_degree, max_degree)")
+            raise invalid_parameter(
+                self, "degree", "a non-negative int or tuple (min_degree, max_degree)"
+            )
         low, high = degree
         integers = isinstance(low, Integral) and isinstance(high, Integral)
         if not integers or low < 0 or low > high:

@@ -20,7 +20,9 @@ class _ReadOnly(SupportVectors):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "coef_":
-            raise AttributeError(f"property 'coef_' of {type(self).__name__!r} object has no setter")
+            raise AttributeError(
+                f"property 'coef_' of {type(self).__name__!r} object has no setter"
+            )
         super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:

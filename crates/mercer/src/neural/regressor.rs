@@ -169,7 +169,8 @@ impl MlpRegressor {
                     return Err(Error::Number {
                         what: "a target of the Poisson loss".into(),
                         value,
-                        expected: "at least 0".into(),
+                        expected: "at least 0; on the command line, `--prepare target=none` keeps the target as it is"
+                            .into(),
                     });
                 }
                 (NetworkTargets::Poisson(y), OutputActivation::Exp, "penalized Poisson loss")

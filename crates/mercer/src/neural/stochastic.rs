@@ -340,7 +340,12 @@ impl StochasticProblem<'_, '_> {
                         residual += weight(i) * (y(i) - predicted).powi(2);
                         variance += weight(i) * (y(i) - mean).powi(2);
                     }
-                    1.0 - residual / variance.max(f64::MIN_POSITIVE)
+                    match (variance > 0.0, residual > 0.0) {
+                        (true, _) => 1.0 - residual / variance,
+                        // A constant target explains nothing, and is predicted exactly or not.
+                        (false, true) => 0.0,
+                        (false, false) => 1.0,
+                    }
                 };
                 (0..m).map(of_target).sum::<f64>() / m as f64
             }

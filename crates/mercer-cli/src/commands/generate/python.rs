@@ -42,7 +42,8 @@ const HANDWRITTEN: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("linear_model", "least_squares", &["LinearRegression", "Ridge"]),
-    ("linear_model", "logistic", &["LogisticRegression", "LogisticRegressionCV"]),
+    ("linear_model", "logistic", &["LogisticRegression"]),
+    ("linear_model", "logistic_cv", &["LogisticRegressionCV"]),
     ("linear_model", "one_class", &["SGDOneClassSVM"]),
     (
         "linear_model",

@@ -27,16 +27,25 @@ class Averaged(Estimator):
         intercept = np.zeros(n_outputs) if previous is None else np.atleast_1d(self.intercept_)
         if coef_init is not None:
             coef = np.asarray(coef_init, dtype=np.float64)
-            if coef.size != n_outputs * width or (n_outputs > 1 and coef.shape != (n_outputs, width)):
+            if coef.size != n_outputs * width or (
+                n_outputs > 1 and coef.shape != (n_outputs, width)
+            ):
                 raise ValueError("Provided coef_init does not match dataset.")
         if intercept_init is not None:
             intercept = np.asarray(intercept_init, dtype=np.float64)
             if intercept.size != n_outputs:
                 raise ValueError("Provided intercept_init does not match dataset.")
-        fields = {"intercepts": np.ascontiguousarray(intercept.ravel(), dtype=np.float64), "n_iter": 0, "t": 1, "last": None}
+        fields = {
+            "intercepts": np.ascontiguousarray(intercept.ravel(), dtype=np.float64),
+            "n_iter": 0,
+            "t": 1,
+            "last": None,
+        }
         if labels:
             fields |= {
-                "coefficients": np.ascontiguousarray(coef.reshape(n_outputs, width), dtype=np.float64),
+                "coefficients": np.ascontiguousarray(
+                    coef.reshape(n_outputs, width), dtype=np.float64
+                ),
                 "probability_link": "none",
             }
         else:

@@ -93,9 +93,9 @@ def as_scikit_learn(estimator: Any, matrix: Any, error: ValueError) -> Exception
             "Invalid input - all samples with positive weights belong to the same class. "
             f"The number of classes has to be greater than one; got 1 class. {message}"
         )
-    known = _known_message(estimator, message)
-    if known is not None:
-        return known
+    theirs_too = _known_message(estimator, message)
+    if theirs_too is not None:
+        return theirs_too
     if message.startswith("Negative values in data"):
         name = type(estimator).__name__
         known = f"Negative values in data passed to {name} (input X)"
@@ -133,7 +133,9 @@ _NETWORK_DIVERGED = (
 def _known_message(estimator: Any, message: str) -> Exception | None:
     """Errors of single estimators that scikit-learn raises too."""
     id = estimator._id
-    if id in ("mlp", "mlp-regressor") and ("diverge" in message or "the loss at the initial" in message):
+    if id in ("mlp", "mlp-regressor") and (
+        "diverge" in message or "the loss at the initial" in message
+    ):
         return ValueError(f"{_NETWORK_DIVERGED} {message}")
     if id in ("mlp", "mlp-regressor") and "the validation set is too small" in message:
         return ValueError(
