@@ -226,7 +226,7 @@ class Estimator(BaseEstimator):
         if not reset and self._fitted.table_names is not None:
             kinds = dict(zip(self._fitted.table_names, self._fitted.table_kinds, strict=True))
             return self._fitted.encode(rows.text_table(X, kinds))
-        if not {"mixed", "categories"}.isdisjoint(self._inputs):
+        if type(X) is not np.ndarray and not {"mixed", "categories"}.isdisjoint(self._inputs):
             known = None if reset else self._fitted.levels
             encoded = rows.encoded_table(X, known)
             if encoded is not None:
@@ -257,8 +257,12 @@ class Estimator(BaseEstimator):
         """Whether an array needs no conversion, so that scikit-learn's validation has nothing to add; the
         number of columns is then stored or known to fit."""
         plain = X.ndim == 2 and X.dtype in PLAIN_TYPES and 0 not in X.shape
-        if not plain or "categories" in self._inputs:
+        if not plain:
             return False
+        if "categories" in self._inputs:
+            codes = X.dtype == np.float64 and _mercer.are_category_codes(X)
+            if not codes:
+                return False
         if reset:
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = X.shape[1]
@@ -287,12 +291,15 @@ class Estimator(BaseEstimator):
         return X
 
     def _known_rows(self, X: Any) -> np.ndarray | rows.Csr:
-        check_is_fitted(self)
+        if "_fitted" not in self.__dict__:
+            check_is_fitted(self)
         return self._rows(X, reset=False)
 
     def _apply(self, method: str, X: Any) -> Any:
         """Applies a method of the fitted model to rows."""
-        check_is_fitted(self)
+        # scikit-learn's check costs as much as a prediction for one row.
+        if "_fitted" not in self.__dict__:
+            check_is_fitted(self)
         matrix = self._rows(X, reset=False)
         try:
             return getattr(self._fitted, method)(matrix)

@@ -74,7 +74,8 @@ class Regressor(RegressorMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted target of each row; one column per target if ``y`` had several."""
-        check_is_fitted(self)
+        if "_fitted" not in self.__dict__:
+            check_is_fitted(self)
         several = self._multi_output or self._fitted.n_targets > 1
         predicted = self._apply("predict_multi_output" if several else "predict_target", X)
         single = self._single and self._id in KEEP_PRECISION
