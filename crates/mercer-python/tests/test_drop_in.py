@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn import discriminant_analysis as their_discriminants
 from sklearn import linear_model as theirs
 from sklearn.covariance import OAS, LedoitWolf
@@ -19,6 +20,12 @@ from mercer.linear_model import LogisticRegression, LogisticRegressionCV, SGDOne
 from mercer.preprocessing import PolynomialFeatures
 from mercer.svm import SVC
 
+#: Earlier versions have another objective of the one-class SVM, and no `l1_ratio` that chooses the penalty.
+since_1_8 = pytest.mark.skipif(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8),
+    reason="the interface of scikit-learn 1.8",
+)
+
 
 @pytest.fixture
 def cancer():
@@ -26,6 +33,7 @@ def cancer():
     return StandardScaler().fit_transform(X)[:, :6], y
 
 
+@since_1_8
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("average", [False, True, 50])
 @pytest.mark.parametrize("learning_rate", ["constant", "optimal", "invscaling", "adaptive"])
@@ -44,6 +52,7 @@ def test_one_class_svm_makes_the_updates_of_scikit_learn(cancer, sparse, average
     assert (ours.n_iter_, ours.t_) == (reference.n_iter_, reference.t_)
 
 
+@since_1_8
 @pytest.mark.parametrize("l1_ratio", [0, 1])
 @pytest.mark.parametrize("intercept_scaling", [1, 10.0])
 def test_liblinear_penalizes_the_intercept(cancer, l1_ratio, intercept_scaling):
@@ -59,6 +68,7 @@ def test_liblinear_penalizes_the_intercept(cancer, l1_ratio, intercept_scaling):
         assert "gradient" in ours.certificate_["text"]
 
 
+@since_1_8
 @pytest.mark.parametrize("scoring", ["roc_auc", "f1", "neg_log_loss"])
 def test_logistic_cv_chooses_what_scikit_learn_chooses(cancer, scoring):
     X, y = cancer

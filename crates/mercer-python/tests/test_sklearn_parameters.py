@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
@@ -28,6 +29,12 @@ from mercer.linear_model import (
     SGDRegressor,
 )
 from mercer.svm import SVC
+
+#: The classes declare the parameters, defaults and signatures of scikit-learn 1.8 and later.
+pytestmark = pytest.mark.skipif(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8),
+    reason="the interface of scikit-learn 1.8",
+)
 
 
 def common_classes():

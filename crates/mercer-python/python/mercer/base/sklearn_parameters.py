@@ -128,7 +128,14 @@ def core_parameters(estimator: Any) -> dict[str, Any]:
             stacklevel=5,
         )
         params["power_t"] = 0.0
-    if params.get("penalty") == "elasticnet" and "eta0" in params and params["l1_ratio"] is None:
+    if params.get("learning_rate") == "optimal" and params.get("eta0") == 0:
+        # The default before scikit-learn 1.8; the schedule does not use it.
+        del params["eta0"]
+    if (
+        params.get("penalty") == "elasticnet"
+        and hasattr(estimator, "eta0")
+        and params["l1_ratio"] is None
+    ):
         raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
     for name, values in estimator._spellings.items():
         _respell(params, name, values)
