@@ -9,6 +9,8 @@ smallest of several rounds of repeated calls, so that the table shows the cost o
 import argparse
 import importlib
 import math
+import subprocess
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -20,7 +22,15 @@ import mercer
 
 ROUNDS = 5
 #: Parameters that make both sides do comparable work on iris.
-PARAMETERS = {"LogisticRegressionCV": {"Cs": 3, "cv": 3}, "KernelPCA": {"n_components": 2}}
+PARAMETERS = {
+    "KernelPCA": {"n_components": 2},
+    "LogisticRegressionCV": {"Cs": 3, "cv": 3},
+    "MLPClassifier": {"solver": "lbfgs", "max_iter": 20},
+    "MLPRegressor": {"solver": "lbfgs", "max_iter": 20},
+    "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},
+}
+#: The imports that are compared, in new processes.
+IMPORTS = ["mercer.svm", "sklearn.svm"]
 
 
 def common_classes():
@@ -89,6 +99,22 @@ def table(results):
     return "\n".join(lines) + "\n"
 
 
+def import_times(repeats):
+    """The milliseconds of an import in a new process."""
+
+    def run(module):
+        subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+    seconds = {module: math.inf for module in IMPORTS}
+    for _ in range(repeats):
+        for module in IMPORTS:
+            start = time.perf_counter()
+            run(module)
+            seconds[module] = min(seconds[module], time.perf_counter() - start)
+    parts = [f"`import {module}` {1000 * seconds[module]:,.0f} ms" for module in IMPORTS]
+    return f"\nIn a new process: {', '.join(parts)}.\n"
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -97,7 +123,7 @@ def main():
     parser.add_argument("--out", type=Path, help="write the table to this file")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    text = table(list(measured(options.repeats)))
+    text = table(list(measured(options.repeats))) + import_times(5)
     print(text)
     if options.out is not None:
         options.out.write_text(text)

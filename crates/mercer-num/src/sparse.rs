@@ -344,6 +344,19 @@ impl CsrMatrix {
         Some(sparse)
     }
 
+    /// Copies of some rows, in the given order.
+    pub fn of_rows(x: &SparseView<'_>, rows: &[usize]) -> CsrMatrix {
+        let mut copy =
+            CsrMatrix { n_columns: x.n_columns(), offsets: vec![0], ..Default::default() };
+        for i in rows {
+            let (columns, values) = x.row(*i);
+            copy.columns.extend_from_slice(columns);
+            copy.values.extend_from_slice(values);
+            copy.offsets.push(copy.columns.len());
+        }
+        copy
+    }
+
     /// The rows.
     pub fn view(&self) -> SparseView<'_> {
         SparseView {

@@ -2,12 +2,12 @@
 
 use mercer::data::{Classes, ColumnDescription, Dataset, Label};
 use mercer::model::Tree;
-use mercer::model::tree::Numbers;
+use mercer::model::tree::{Array, Numbers};
 use mercer_num::{Rows, SparseView};
 use numpy::ndarray::{ArrayD, IxDyn};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
+    PyReadonlyArrayDyn, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -249,6 +249,33 @@ pub fn tree_object<'py>(py: Python<'py>, tree: Tree) -> PyResult<Bound<'py, PyAn
             Numbers::U8(v) => shaped(py, &array.shape, v)?,
         },
     })
+}
+
+/// A tree from Python objects: the inverse of [`tree_object`]. Arrays have the types `float64` and `int64`.
+pub fn object_tree(object: &Bound<'_, PyAny>) -> PyResult<Tree> {
+    if object.is_none() {
+        Ok(Tree::Null)
+    } else if object.is_instance_of::<PyBool>() {
+        Ok(Tree::Bool(object.extract()?))
+    } else if object.is_instance_of::<PyInt>() {
+        Ok(Tree::Int(object.extract()?))
+    } else if object.is_instance_of::<PyFloat>() {
+        Ok(Tree::Float(object.extract()?))
+    } else if object.is_instance_of::<PyString>() {
+        Ok(Tree::Text(object.extract()?))
+    } else if let Ok(items) = object.cast::<PyList>() {
+        items.iter().map(|item| object_tree(&item)).collect::<PyResult<_>>().map(Tree::List)
+    } else if let Ok(map) = object.cast::<PyDict>() {
+        let fields = map.iter().map(|(name, value)| Ok((name.extract()?, object_tree(&value)?)));
+        fields.collect::<PyResult<_>>().map(Tree::Map)
+    } else if let Ok(array) = object.extract::<PyReadonlyArrayDyn<'_, f64>>() {
+        let values = array.as_array().iter().copied().collect();
+        Ok(Tree::Array(Array { shape: array.shape().to_vec(), numbers: Numbers::F64(values) }))
+    } else {
+        let array = object.extract::<PyReadonlyArrayDyn<'_, i64>>()?;
+        let values = array.as_array().iter().copied().collect();
+        Ok(Tree::Array(Array { shape: array.shape().to_vec(), numbers: Numbers::I64(values) }))
+    }
 }
 
 fn shaped<'py, T: Element>(

@@ -45,6 +45,13 @@ fn catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         .collect()
 }
 
+/// Runs the `mercer` command with the given arguments, the name of the program first; returns the exit code.
+#[cfg(feature = "command")]
+#[pyfunction]
+fn run_command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| mercer_cli::run(arguments))
+}
+
 #[pymodule]
 fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -52,12 +59,15 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<network::PyNetwork>()?;
     m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
+    #[cfg(feature = "command")]
+    m.add_function(wrap_pyfunction!(run_command, m)?)?;
     m.add_function(wrap_pyfunction!(array::are_category_codes, m)?)?;
     m.add_function(wrap_pyfunction!(table::is_free_text, m)?)?;
     m.add_class::<vectorizer::Vectorizer>()?;
     m.add_function(wrap_pyfunction!(vectorizer::check, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::from_fields, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::load, m)?)?;
     m.add_function(wrap_pyfunction!(tune::evaluate, m)?)?;
     m.add_function(wrap_pyfunction!(tune::select, m)?)?;

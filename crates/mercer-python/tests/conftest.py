@@ -2,8 +2,11 @@ import numpy as np
 import pytest
 
 # The generated modules first: their hand-written parts, whose doctests are collected, belong to them.
+import mercer.decomposition
+import mercer.discriminant_analysis
 import mercer.kernel_approximation
 import mercer.linear_model
+import mercer.neural_network
 import mercer.preprocessing
 import mercer.svm  # noqa: F401
 

@@ -161,3 +161,6 @@ class KernelPCA(Transformer):
         self.max_iter = max_iter
         self.iterated_power = iterated_power
         self.remove_zero_eig = remove_zero_eig
+
+
+from .kernel_pca import KernelPCA  # noqa: E402, F811

@@ -367,3 +367,9 @@ class RegularizedDiscriminantAnalysis(
         self.priors = priors
         self.tol = tol
         self.variance = variance
+
+
+from .discriminants import (  # noqa: E402, F811
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
+    _raise_for_params,
     _routing_enabled,
     process_routing,
 )
@@ -230,6 +231,12 @@ def _strengths(
     if alphas is None:
         alphas = N_ALPHAS
     if not isinstance(alphas, Integral):
+        for index, alpha in enumerate(alphas):
+            if not isinstance(alpha, Real):
+                kind = type(alpha).__name__
+                raise TypeError(f"alphas[{index}] must be an instance of float, not {kind}")
+            if alpha < 0:
+                raise ValueError(f"alphas[{index}] == {alpha}, must be >= 0.0.")
         return np.sort(np.asarray(alphas, dtype=np.float64))[::-1]
     if l1_ratio == 0:
         raise ValueError(
@@ -287,6 +294,7 @@ class _CrossValidated(Regressor):
         **params : dict
             Metadata for the splitter.
         """
+        _raise_for_params(params, self, "fit")
         X_checked = self._sklearn_rows(X, reset=True)
         y = self._checked_target(y, X_checked)
         weights = sample_weight

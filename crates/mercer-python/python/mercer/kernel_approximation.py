@@ -347,4 +347,5 @@ class AdditiveChi2Sampler(Transformer):
         self.sample_interval = sample_interval
 
 
+from .feature_maps import AdditiveChi2Sampler, Nystroem, RBFSampler  # noqa: E402, F811
 from .skewed_chi2 import SkewedChi2Sampler  # noqa: E402

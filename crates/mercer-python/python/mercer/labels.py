@@ -15,7 +15,9 @@ _ROWS_PER_BLOCK = 1 << 16
 
 def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The code of each label, and the distinct labels in ascending order."""
-    y = column_or_1d(unboxed(y), warn=True)
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"
+    if not plain:
+        y = column_or_1d(unboxed(y), warn=True)
     if len(y) == 0:
         return np.empty(0, np.uint32), y
     if y.dtype.kind in "biu":

@@ -19,6 +19,7 @@ from .base import (
     Online,
     OnlineRegressor,
     Only,
+    OutlierDetector,
     Probabilistic,
     Regressor,
     Unused,
@@ -47,6 +48,7 @@ __all__ = [
     "RidgeClassifier",
     "RidgeClassifierCV",
     "SGDClassifier",
+    "SGDOneClassSVM",
     "SGDRegressor",
     "enet_path",
     "lasso_path",
@@ -283,12 +285,13 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
     random_state : int or RandomState or None, default=None
         Accepted without effect: the algorithm is deterministic.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
-        Accepted without effect: every fit converges to the same certified optimum. The intercept is
-        not penalized, as with every solver of scikit-learn but ``liblinear``.
+        Solver of scikit-learn. Every fit converges to the same certified optimum; only
+        ``liblinear`` penalizes the intercept of two classes, as LIBLINEAR does.
     dual : bool, default=False
         Accepted without effect: the primal and the dual problem have the same optimum.
     intercept_scaling : float, default=1
-        Accepted without effect: the intercept is not penalized.
+        Value of the constant column whose weight is the intercept if ``solver`` is ``liblinear``:
+        larger values penalize the intercept less.
 
     Attributes
     ----------
@@ -330,9 +333,9 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
         "verbose": Honored(),
         "n_jobs": Honored(),
         "random_state": Unused(int, RandomState, None),
-        "solver": Unused("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
+        "solver": Honored(),
         "dual": Unused(bool),
-        "intercept_scaling": Unused(float),
+        "intercept_scaling": Honored(),
     }
     _spellings: ClassVar = {
         "penalty": {None: "none", "deprecated": DEFAULT},
@@ -759,12 +762,13 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
     random_state : int or RandomState or None, default=None
         Accepted without effect: the algorithm is deterministic.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
-        Accepted without effect: every fit converges to the same certified optimum. The intercept is
-        not penalized, as with every solver of scikit-learn but ``liblinear``.
+        Solver of scikit-learn. Every fit converges to the same certified optimum; only
+        ``liblinear`` penalizes the intercept of two classes, as LIBLINEAR does.
     dual : bool, default=False
         Accepted without effect: the primal and the dual problem have the same optimum.
     intercept_scaling : float, default=1.0
-        Accepted without effect: the intercept is not penalized.
+        Value of the constant column whose weight is the intercept if ``solver`` is ``liblinear``:
+        larger values penalize the intercept less.
     use_legacy_attributes : {False, "warn"}, default=False
         Repeat the cross-validation results for every class. Only ``False`` or ``"warn"`` is
         supported.
@@ -820,9 +824,9 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
         "verbose": Honored(),
         "n_jobs": Honored(),
         "random_state": Unused(int, RandomState, None),
-        "solver": Unused("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
+        "solver": Honored(),
         "dual": Unused(bool),
-        "intercept_scaling": Unused(float),
+        "intercept_scaling": Honored(),
         "use_legacy_attributes": Only(
             False,
             "warn",
@@ -1363,6 +1367,126 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
         self.verbose = verbose
 
 
+class SGDOneClassSVM(WarmStart, DecisionFunction, OutlierDetector):
+    """Linear one-class support vector machine for novelty detection, trained by stochastic gradient
+    descent.
+
+    Formula::
+
+        min ½ν‖w‖² − νρ + (1/n) Σᵢ max(0, ρ − w·xᵢ),  inlier if w·x ≥ ρ
+
+    Parameters
+    ----------
+    nu : float in [0.000000001, 1], default=0.5
+        Upper bound on the fraction of training rows outside the region and lower bound on the
+        fraction of support vectors. Larger values give a smaller region.
+    fit_intercept : bool, default=True
+        Fit the offset ``ρ``. If ``false``, it is zero.
+    max_iter : int >= 1, default=1000
+        Largest number of passes over the training rows (epochs). A fit that reaches it is marked in
+        the certificate.
+    tol : float >= 0 or None, default=0.001
+        Stop when five epochs in a row improve the mean training objective by less than ``tol``.
+        ``None`` runs all ``max_iter`` epochs.
+    shuffle : bool, default=True
+        Shuffle the rows before each epoch.
+    verbose : int, default=0
+        Print the progress of the fit once per second.
+    random_state : int, default=0
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
+    learning_rate : str, default="optimal"
+        Learning rate schedule: ``constant`` (``eta0``), ``optimal`` (``1 / (alpha t)``),
+        ``invscaling`` (``eta0 / t^power_t``), ``adaptive`` (``eta0``, decreased when the objective
+        stops improving), or the passive-aggressive steps ``pa1`` and ``pa2``.
+    eta0 : float > 0, default=0.01
+        Initial learning rate; for ``pa1`` the largest step, for ``pa2`` the aggressiveness. Larger
+        values take larger steps. ``optimal`` ignores it.
+    power_t : float >= 0, default=0.5
+        Exponent of ``invscaling``. Larger values decrease the learning rate faster.
+    warm_start : bool, default=False
+        Start the fit from the model of the previous call to ``fit``, if there is one.
+    average : bool or int >= 1, default=False
+        Average the weights over all steps, or over the steps from this one on. Averaging reduces
+        the variance of the solution.
+    intercept_decay : float > 0 or None, default=None
+        Learning rate of the offset relative to that of the weights. ``None`` is 1, and 0.01 for
+        sparse rows.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight ``w`` of each feature.
+    offset_ : ndarray of shape (1,)
+        Offset ``ρ`` of the decision function.
+    n_iter_ : int
+        Number of epochs.
+    t_ : int
+        Number of the next update, counted from one.
+    n_features_in_ : int
+        Number of features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if the training rows had names.
+    certificate_ : dict
+        How the fit ended: status, objective, duality gap, iterations, and a ``text`` that states
+        them.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore; ``dir(model)``
+    lists them.
+
+    Examples
+    --------
+    >>> from mercer.linear_model import SGDOneClassSVM
+    >>> X = [[0, 1], [1, 0], [4, 5], [5, 4]]
+    >>> print(SGDOneClassSVM().fit(X).predict(X).shape)
+    (4,)
+    """
+
+    _id = "sgd-one-class"
+    _inputs = ("sparse",)
+    _extra_parameters: ClassVar = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+    }
+    _fitted_attributes: ClassVar = {
+        "coef_": ("coefficients", None),
+        "offset_": ("offset", None),
+    }
+
+    def __init__(
+        self,
+        nu=0.5,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=0.001,
+        shuffle=True,
+        verbose=0,
+        random_state=0,
+        learning_rate="optimal",
+        eta0=0.01,
+        power_t=0.5,
+        warm_start=False,
+        average=False,
+        *,
+        intercept_decay=None,
+    ):
+        self.nu = nu
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.random_state = random_state
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.warm_start = warm_start
+        self.average = average
+        self.intercept_decay = intercept_decay
+
+
 class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
     """Passive-aggressive classifier: each misclassified row makes the smallest update that corrects
     it.
@@ -1642,5 +1766,8 @@ from .elastic_net_cv import (  # noqa: E402
     lasso_path,
 )
 from .least_squares import LinearRegression, Ridge  # noqa: E402, F811
+from .logistic import LogisticRegression  # noqa: E402, F811
+from .logistic_cv import LogisticRegressionCV  # noqa: E402, F811
+from .one_class import SGDOneClassSVM  # noqa: E402, F811
 from .ridge_classifier import RidgeClassifier, RidgeClassifierCV, ridge_regression  # noqa: E402
 from .ridge_cv import RidgeCV  # noqa: E402, F811

@@ -12,6 +12,7 @@ from .base import (
     MergeableRegressor,
     Online,
     OnlineRegressor,
+    OutlierDetector,
     Probabilistic,
     Regressor,
     WarmStart,
@@ -48,6 +49,7 @@ __all__ = [
     "RidgeClassifier",
     "RidgeClassifierCV",
     "SGDClassifier",
+    "SGDOneClassSVM",
     "SGDRegressor",
     "enet_path",
     "lasso_path",
@@ -414,6 +416,40 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
         power_t: float = 0.25,
         warm_start: bool = False,
         verbose: int = 0,
+    ) -> None: ...
+
+class SGDOneClassSVM(WarmStart, DecisionFunction, OutlierDetector):
+    nu: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    verbose: int
+    random_state: int
+    learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
+    eta0: float
+    power_t: float
+    warm_start: bool
+    average: bool | int
+    intercept_decay: float | None
+    def __init__(
+        self,
+        nu: float = 0.5,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        verbose: int = 0,
+        random_state: int = 0,
+        learning_rate: Literal[
+            "constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"
+        ] = "optimal",
+        eta0: float = 0.01,
+        power_t: float = 0.5,
+        warm_start: bool = False,
+        average: bool | int = False,
+        *,
+        intercept_decay: float | None = None,
     ) -> None: ...
 
 class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):

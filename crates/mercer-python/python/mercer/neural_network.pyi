@@ -13,8 +13,6 @@ class MLPClassifier(WarmStart, AdditiveScores, Probabilistic, Classifier):
     max_iter: int
     tol: float
     random_state: int
-    warm_start: bool
-    verbose: bool
     batch_size: int | Literal["auto"]
     shuffle: bool
     learning_rate: Literal["constant", "invscaling", "adaptive"]
@@ -25,22 +23,22 @@ class MLPClassifier(WarmStart, AdditiveScores, Probabilistic, Classifier):
     beta_1: float
     beta_2: float
     epsilon: float
-    early_stopping: Literal[False]
+    early_stopping: bool
     validation_fraction: float
     n_iter_no_change: float
+    warm_start: bool
+    verbose: bool
     max_fun: int
     def __init__(
         self,
         hidden_layer_sizes: int | Sequence[int] = (100,),
         activation: Literal["identity", "logistic", "tanh", "relu"] = "relu",
         *,
-        solver: Literal["lbfgs", "adam", "sgd"] = "lbfgs",
+        solver: Literal["lbfgs", "adam", "sgd"] = "adam",
         alpha: float = 0.0001,
         max_iter: int = 200,
         tol: float = 0.0001,
         random_state: int = 0,
-        warm_start: bool = False,
-        verbose: bool = False,
         batch_size: int | Literal["auto"] = "auto",
         shuffle: bool = True,
         learning_rate: Literal["constant", "invscaling", "adaptive"] = "constant",
@@ -51,14 +49,16 @@ class MLPClassifier(WarmStart, AdditiveScores, Probabilistic, Classifier):
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-08,
-        early_stopping: Literal[False] = False,
+        early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: float = 10,
+        warm_start: bool = False,
+        verbose: bool = False,
         max_fun: int = 15000,
     ) -> None: ...
 
 class MLPRegressor(WarmStart, Regressor):
-    loss: Literal["squared_error"]
+    loss: Literal["squared_error", "poisson"]
     hidden_layer_sizes: int | Sequence[int]
     activation: Literal["identity", "logistic", "tanh", "relu"]
     solver: Literal["lbfgs", "adam", "sgd"]
@@ -66,8 +66,6 @@ class MLPRegressor(WarmStart, Regressor):
     max_iter: int
     tol: float
     random_state: int
-    warm_start: bool
-    verbose: bool
     batch_size: int | Literal["auto"]
     shuffle: bool
     learning_rate: Literal["constant", "invscaling", "adaptive"]
@@ -78,23 +76,23 @@ class MLPRegressor(WarmStart, Regressor):
     beta_1: float
     beta_2: float
     epsilon: float
-    early_stopping: Literal[False]
+    early_stopping: bool
     validation_fraction: float
     n_iter_no_change: float
+    warm_start: bool
+    verbose: bool
     max_fun: int
     def __init__(
         self,
-        loss: Literal["squared_error"] = "squared_error",
+        loss: Literal["squared_error", "poisson"] = "squared_error",
         hidden_layer_sizes: int | Sequence[int] = (100,),
         activation: Literal["identity", "logistic", "tanh", "relu"] = "relu",
         *,
-        solver: Literal["lbfgs", "adam", "sgd"] = "lbfgs",
+        solver: Literal["lbfgs", "adam", "sgd"] = "adam",
         alpha: float = 0.0001,
         max_iter: int = 200,
         tol: float = 0.0001,
         random_state: int = 0,
-        warm_start: bool = False,
-        verbose: bool = False,
         batch_size: int | Literal["auto"] = "auto",
         shuffle: bool = True,
         learning_rate: Literal["constant", "invscaling", "adaptive"] = "constant",
@@ -105,8 +103,10 @@ class MLPRegressor(WarmStart, Regressor):
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-08,
-        early_stopping: Literal[False] = False,
+        early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: float = 10,
+        warm_start: bool = False,
+        verbose: bool = False,
         max_fun: int = 15000,
     ) -> None: ...

@@ -35,6 +35,9 @@ def like(x: Any, csr: Csr) -> Any:
     """CSR arrays as a sparse matrix of the type, format and precision of ``x``."""
     data, indices, offsets, width = csr
     kind = sp.csr_array if isinstance(x, sp.sparray) else sp.csr_matrix
+    if offsets[-1] <= np.iinfo(np.int32).max:
+        # scipy takes the wider type for both arrays.
+        offsets = offsets.astype(np.int32)
     out = kind((data, indices, offsets), shape=(len(offsets) - 1, width))
     return out.astype(np.float32 if x.dtype == np.float32 else np.float64).asformat(x.format)
 

@@ -1199,3 +1199,4 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
 
 from .hyperplane import Hyperplane  # noqa: E402
 from .l1_min_c import l1_min_c  # noqa: E402
+from .support_vectors import SVC, SVR, NuSVC, NuSVR, OneClassSVM  # noqa: E402, F811

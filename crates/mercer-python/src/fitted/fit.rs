@@ -1,6 +1,7 @@
 //! Functions that return a fitted model: fits of all kinds of data, and model files.
 
 use super::Fitted;
+use super::attributes::tree;
 use super::columns::{column_descriptions, features};
 use super::state::{State, Statistics};
 use crate::array::{self, Batch, Matrix, Target};
@@ -9,15 +10,15 @@ use crate::limits::{LimitArguments, Limits};
 use crate::table::{self, Column};
 use crate::work;
 use mercer::Result;
-use mercer::catalog::Estimator;
+use mercer::catalog::{AnyModel, Estimator};
 use mercer::data::{ColumnDescription, Dataset, Table};
-use mercer::model::Monitor;
+use mercer::model::{Certificate, Monitor, Tree};
 use mercer::preprocess::{CategoryEncoding, Features, Recipe};
 use mercer::train::{EmOptions, Trained};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -208,6 +209,40 @@ fn from_statistics(
         State::Waiting(_, why) if !partial => Err(why),
         state => Ok(state),
     }
+}
+
+/// The model of an estimator with the given fields, such as weights that were computed elsewhere. `classes` are those of
+/// a classifier, an empty list otherwise; `certificate_of` is the fit whose certificate holds for these fields too. The
+/// model is checked as if it were read from a file.
+#[pyfunction]
+#[pyo3(signature = (id, params, fields, labels, names, n_columns, certificate_of=None))]
+pub fn from_fields(
+    id: &str,
+    params: &str,
+    fields: &Bound<'_, PyDict>,
+    labels: &Bound<'_, PyList>,
+    names: Option<Vec<String>>,
+    n_columns: usize,
+    certificate_of: Option<&Bound<'_, Fitted>>,
+) -> PyResult<Fitted> {
+    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
+    let Tree::Map(mut fields) = array::object_tree(fields)? else {
+        return Err(PyValueError::new_err("the fields of a model are a dictionary"));
+    };
+    if !labels.is_empty() {
+        fields.push(("classes".to_owned(), tree(&array::classes(labels)?)?));
+    }
+    let model = Tree::Map(vec![(id.to_owned(), Tree::Map(fields))]);
+    let model: AnyModel =
+        model.into_value().map_err(|e| PyValueError::new_err(format!("{id}: {e}")))?;
+    model.as_model().check().map_err(raised)?;
+    let features = features(names, None, n_columns, false)?;
+    let certificate = match certificate_of {
+        Some(fitted) => fitted.get().trained()?.fitted.certificate.clone(),
+        None => Certificate::closed_form().note("the weights were given"),
+    };
+    let fitted = mercer::model::Fitted { model, certificate };
+    Ok(Fitted::of(State::ready(Trained::new(estimator, features, fitted, None))))
 }
 
 /// The model of the bytes of a model file.

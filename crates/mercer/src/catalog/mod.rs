@@ -32,8 +32,8 @@ use crate::linear::{
     LinearSvc, LinearSvcModel, LinearSvr, LinearSvrModel, LogisticRegression, LogisticRegressionCv,
     LogisticRegressionCvModel, LogisticRegressionModel, PassiveAggressive, PassiveAggressiveModel,
     PassiveAggressiveRegressor, PassiveAggressiveRegressorModel, Perceptron, PerceptronModel,
-    Ridge, RidgeCv, RidgeCvModel, RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor,
-    SgdRegressorModel,
+    Ridge, RidgeCv, RidgeCvModel, RidgeModel, SgdClassifier, SgdClassifierModel, SgdOneClassSvm,
+    SgdOneClassSvmModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
     Accumulate, BoxedOutOfCoreFit, BoxedRounds, ByRounds, Fit, Fitted, Gathered, Model, Monitor,
@@ -80,6 +80,7 @@ expand::catalog! {
         Perceptron     "perceptron"      "linear_model.Perceptron"   => PerceptronModel    : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart ScaleDependent, Sparse Text;
         SgdClassifier  "sgd"             "linear_model.SGDClassifier" => SgdClassifierModel : Classifier Calibrated AdditiveScores DecisionFunction Online OrderDependent WarmStart ScaleDependent, Sparse Text;
         SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : Regressor LinearModel Online OrderDependent WarmStart ScaleDependent TargetScaleDependent, Sparse Text;
+        SgdOneClassSvm "sgd-one-class"   "linear_model.SGDOneClassSVM" => SgdOneClassSvmModel : OutlierDetector DecisionFunction OrderDependent WarmStart ScaleDependent, Sparse;
         PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart ScaleDependent, Sparse Text;
         PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : Regressor LinearModel Online OrderDependent WarmStart ScaleDependent TargetScaleDependent, Sparse Text;
         NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : Classifier Calibrated SupportVectors DecisionFunction MemoryPlan ScaleDependent, Sparse;

@@ -200,7 +200,7 @@ impl Found {
             self.values.iter().take_while(|v| **v > MIN_RELATIVE_EIGENVALUE * largest).count();
         self.values.truncate(n_components);
         self.residuals.truncate(n_components);
-        self.vectors = self.vectors.view().split_at(Axis(1), n_components).0.to_owned();
+        self.vectors = self.vectors.select(Axis(1), &(0..n_components).collect::<Vec<_>>());
     }
 }
 

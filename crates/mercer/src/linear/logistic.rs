@@ -64,7 +64,7 @@ params! {
             NO_RANDOM_STATE,
             LOGISTIC_SOLVER,
             LOGISTIC_DUAL,
-            ignored("intercept_scaling", FLOAT, "1", UNPENALIZED_INTERCEPT),
+            honored("intercept_scaling", "float", "1", INTERCEPT_SCALING),
         ],
         // A given `l1_ratio` must have an effect, as in scikit-learn, unless a penalty is given too: the default of the
         // penalty is therefore a value that users do not write.
@@ -138,10 +138,13 @@ impl LogisticRegression {
         };
         let dual_epochs = if start.is_none() { warm_start(&mut problem, &rule) } else { 0 };
         rule.max_iterations -= dual_epochs;
-        let end = match self.penalty {
-            Penalty::L1 | Penalty::ElasticNet => coordinate_descent::minimize(&mut problem, &rule),
-            Penalty::L2 | Penalty::None => newton_cg(&mut problem, &rule),
+        let end = match self.ratio() > 0.0 {
+            true => coordinate_descent::minimize(&mut problem, &rule),
+            false => newton_cg(&mut problem, &rule),
         };
+        if self.ratio() == 0.0 {
+            center_over_classes(&mut problem);
+        }
         if end.stopped.is_some() && end.iterations + dual_epochs == 0 && start.is_none() {
             return Err(Error::Stopped);
         }
@@ -221,6 +224,21 @@ fn without_optimum(certificate: Certificate) -> Certificate {
         "the hyperplanes separate the classes: without a penalty no finite optimum exists, because the likelihood \
          grows with the norm of the weights; set `penalty` to `l2`",
     )
+}
+
+/// Subtracts from the weights of every feature, and from the intercepts, their mean over the classes. The probabilities
+/// do not change, and the L2 penalty decreases; without a penalty this chooses one of many equal optima.
+fn center_over_classes(problem: &mut SoftmaxLoss<'_>) {
+    let m = problem.n_outputs;
+    if m < 2 {
+        return;
+    }
+    let mut weights = problem.weights().to_vec();
+    for of_feature in weights.chunks_exact_mut(m) {
+        let mean = of_feature.iter().sum::<f64>() / m as f64;
+        of_feature.iter_mut().for_each(|w| *w -= mean);
+    }
+    problem.start_at(&weights);
 }
 
 /// Starts two classes of wide sparse rows with an L2 penalty by dual coordinate descent; returns the number of epochs.

@@ -118,7 +118,7 @@ params! {
             NO_RANDOM_STATE,
             LOGISTIC_SOLVER,
             LOGISTIC_DUAL,
-            ignored("intercept_scaling", FLOAT, "1.0", UNPENALIZED_INTERCEPT),
+            honored("intercept_scaling", "float", "1.0", INTERCEPT_SCALING),
             only(
                 "use_legacy_attributes",
                 "False",

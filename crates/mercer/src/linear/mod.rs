@@ -28,8 +28,8 @@ pub use sgd::{
     Average, ClassificationLoss, LearningRate, LinearClassifier, LinearRegressor,
     PassiveAggressive, PassiveAggressiveLoss, PassiveAggressiveModel,
     PassiveAggressiveRegressionLoss, PassiveAggressiveRegressor, PassiveAggressiveRegressorModel,
-    Perceptron, PerceptronModel, SgdClassifier, SgdClassifierModel, SgdRegressionLoss,
-    SgdRegressor, SgdRegressorModel,
+    Perceptron, PerceptronModel, SgdClassifier, SgdClassifierModel, SgdOneClassSvm,
+    SgdOneClassSvmModel, SgdRegressionLoss, SgdRegressor, SgdRegressorModel,
 };
 pub use svc::{
     HingeLoss, InterceptPenalty, LinearMulticlass, LinearSvc, LinearSvcModel, SvmPenalty,

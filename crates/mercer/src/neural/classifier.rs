@@ -6,32 +6,39 @@
 use super::activation::Activation;
 use super::architecture::{Architecture, Sizes, check_layers};
 use super::integrated_gradients::integrated_gradients;
-use super::loss::{MlpSolver, NetworkObjective, NetworkTargets, check_data};
+use super::loss::{MlpSolver, NetworkTargets, check_data};
 use super::network::Network;
+use super::params::{StochasticOptions, StochasticParams};
+use super::stochastic::{MlpLearningRate, StochasticState, fits_layers};
+use super::training::{Training, check_incremental, minimize};
 use crate::data::check_cells;
 use crate::model::check_predictions;
 use crate::prelude::*;
-use crate::solver::StoppingRule;
 use mercer_num::rows::Missing;
 use std::time::Instant;
 
 params! {
-    /// Multilayer perceptron classifier: a neural network with hidden layers, trained by L-BFGS.
+    /// Multilayer perceptron classifier: a neural network with hidden layers, trained by L-BFGS,
+    /// Adam or stochastic gradient descent.
     pub struct MlpClassifier {
         /// Sizes of the hidden layers: one number, or a list in order from input to output. An empty list gives
         /// logistic regression.
         hidden_layer_sizes: Sizes = Sizes::Each(vec![100]), AtLeast(1.0);
         /// Activation function of the hidden layers: `relu`, `tanh`, `logistic` (the sigmoid) or `identity`.
         activation: Activation = Activation::Relu, OneOf(Activation::VALUES);
-        /// Optimization algorithm: `lbfgs`, limited-memory BFGS on the full training data.
+        /// Optimization algorithm: `lbfgs` (limited-memory BFGS on the full training data), or `adam` and `sgd`
+        /// (stochastic gradient methods on minibatches).
         solver: MlpSolver = MlpSolver::Lbfgs, OneOf(MlpSolver::VALUES);
         /// L2 regularization strength, divided by the sum of the sample weights. Larger values give smaller weights.
         alpha: f64 = 1e-4, AtLeast(0.0);
-        /// Maximum number of iterations. The certificate reports if the fit stops here.
+        /// Maximum number of iterations of `lbfgs`, or of epochs of `adam` and `sgd`. The certificate reports if the fit
+        /// stops here.
         max_iter: usize = 200, AtLeast(1.0);
-        /// Stop when the largest component of the gradient of the penalized loss is at most `tol`.
-        tol: f64 = 1e-4, Above(0.0);
+        /// Stop when the largest component of the gradient of the penalized loss is at most `tol`; `adam` and `sgd` stop
+        /// when `n_iter_no_change` epochs improve the loss by less than `tol`.
+        tol: f64 = 1e-4, AtLeast(0.0);
         ..RandomState;
+        ..StochasticParams;
     }
     formula = "min −(1/n) Σᵢ log P(yᵢ | xᵢ) + (α/2n) Σₗ ‖Wₗ‖²,  P = softmax of the network output";
     lecture = 15;
@@ -41,6 +48,11 @@ params! {
         LOSS,
         ITERATIONS,
         LAYERS,
+        LOSS_CURVE,
+        BEST_LOSS,
+        VALIDATION_SCORES,
+        BEST_VALIDATION_SCORE,
+        ROWS_SEEN,
         of_field(
             "n_outputs_",
             "intercepts",
@@ -59,8 +71,9 @@ params! {
     sklearn {
         positional: &["hidden_layer_sizes", "activation"],
         extra: MLP,
-        restated: &[MLP_SOLVER],
-        translations: &[Translation::MaxFunLimitsIterations, Translation::StochasticSolversAreLbfgs],
+        restated: MLP_RESTATED,
+        spellings: MLP_SPELLINGS,
+        translations: &[Translation::MaxFunLimitsIterations, Translation::InfiniteNoChange],
     }
 }
 
@@ -80,15 +93,18 @@ pub struct MlpClassifierModel {
     pub means: Vec<f64>,
     /// The penalized mean loss.
     pub loss: f64,
-    /// Iterations of the solver.
+    /// Iterations of the solver, or epochs.
     pub n_iter: u64,
+    /// The state of a stochastic solver; `None` for L-BFGS.
+    #[serde(default)]
+    pub training: Option<StochasticState>,
 }
 
 impl Fit for MlpClassifier {
     type Model = MlpClassifierModel;
 
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.train(None, data, monitor)
+        self.train(None, data, false, monitor)
     }
 
     fn fit_from(
@@ -97,16 +113,29 @@ impl Fit for MlpClassifier {
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self::Model>> {
-        self.train(Some(start), data, monitor)
+        self.train(Some(start), data, false, monitor)
+    }
+
+    /// One epoch of `adam` or `sgd`.
+    fn partial_fit(
+        &self,
+        before: Option<&MlpClassifierModel>,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<Self::Model>> {
+        check_incremental(self.solver, self.early_stopping)?;
+        self.train(before, data, true, monitor)
     }
 }
 
 impl MlpClassifier {
-    /// Fits from random initial weights, or (warm start) from those of a model of the same architecture.
+    /// Fits from random initial weights, or from those of a model of the same architecture: `fit` with a warm start, or
+    /// one epoch of `partial_fit`.
     fn train(
         &self,
         start: Option<&MlpClassifierModel>,
         data: &Dataset<'_>,
+        one_epoch: bool,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<MlpClassifierModel>> {
         let began = Instant::now();
@@ -117,50 +146,50 @@ impl MlpClassifier {
         }
         classes.check_several()?;
         check_data(data, monitor)?;
-        let observed = observed(data, codes, classes)?;
+        let observed = observed(data, codes, classes, one_epoch)?;
         let m = n_outputs(classes.len());
-        let architecture = Architecture::new(
-            data,
-            &self.hidden_layer_sizes,
-            m,
-            self.activation,
-            self.alpha,
-            monitor,
-        )?;
-        let warm_start = start.filter(|model| model.classes == *classes);
-        let warm_start =
-            warm_start.and_then(|model| architecture.flatten(&model.coefs, &model.intercepts));
+        let sizes = &self.hidden_layer_sizes;
+        let architecture = Architecture::new(data, sizes, m, self.activation, self.alpha, monitor)?;
+        let start = start.filter(|model| model.classes == *classes);
+        let initial = start.and_then(|model| architecture.flatten(&model.coefs, &model.intercepts));
+        let start = start.filter(|_| initial.is_some());
         let mut parameters =
-            warm_start.unwrap_or_else(|| architecture.initial_weights(self.random_state as u64));
+            initial.unwrap_or_else(|| architecture.initial_weights(self.random_state as u64));
         let targets =
             if m == 1 { NetworkTargets::Binary(codes) } else { NetworkTargets::Classes(codes) };
-        let problem = NetworkObjective::new(&architecture, data, targets);
-        let stopping =
-            StoppingRule { tolerance: self.tol, max_iterations: self.max_iter as u64, monitor };
-        let result = problem.minimize(&mut parameters, &stopping)?;
-        if result.stopped.is_some() && result.iterations == 0 && start.is_none() {
-            return Err(Error::Stopped);
-        }
-        monitor.report(result.iterations, Some(result.iterations));
+        let end = minimize(
+            Training {
+                architecture: &architecture,
+                data,
+                targets,
+                solver: self.solver,
+                options: self.into(),
+                max_iter: self.max_iter,
+                tol: self.tol,
+                seed: self.random_state as u64,
+                loss: "penalized log loss",
+                before: start.map(|model| model.training.as_ref()),
+                one_epoch,
+            },
+            &mut parameters,
+            monitor,
+        )?;
         let (coefs, mut intercepts) = architecture.split(&parameters);
-        if let Some(last) = intercepts.last_mut().filter(|last| last.len() > 1) {
+        if let Some(last) = intercepts.last_mut().filter(|last| last.len() > 1 && !one_epoch) {
             // A class without training rows has probability zero.
             let unobserved = last.iter_mut().zip(&observed).filter(|(_, observed)| !**observed);
             unobserved.for_each(|(intercept, _)| *intercept = f64::NEG_INFINITY);
         }
-        let certificate = problem
-            .certificate("penalized log loss", &result, self.tol)
-            .rows(data.n_rows() as u64)
-            .iterations(result.iterations)
-            .since(began);
+        let certificate = end.certificate.rows(data.n_rows() as u64).since(began);
         let model = MlpClassifierModel {
             classes: classes.clone(),
             activation: self.activation,
             coefs,
             intercepts,
             means: column_means(data),
-            loss: result.value,
-            n_iter: result.iterations,
+            loss: end.loss,
+            n_iter: end.n_iter,
+            training: end.training,
         };
         Ok(Fitted { model, certificate })
     }
@@ -185,8 +214,13 @@ fn column_means(data: &Dataset<'_>) -> Vec<f64> {
     means
 }
 
-/// Which classes have rows of positive weight; refuses fewer than two.
-fn observed(data: &Dataset<'_>, codes: &[u32], classes: &Classes) -> Result<Vec<bool>> {
+/// Which classes have rows of positive weight; refuses fewer than two, unless more rows may follow.
+fn observed(
+    data: &Dataset<'_>,
+    codes: &[u32],
+    classes: &Classes,
+    partial: bool,
+) -> Result<Vec<bool>> {
     let mut observed = vec![false; classes.len()];
     for (i, code) in codes.iter().enumerate() {
         observed[*code as usize] |= data.weights().get(i).is_none_or(|w| *w > 0.0);
@@ -194,7 +228,9 @@ fn observed(data: &Dataset<'_>, codes: &[u32], classes: &Classes) -> Result<Vec<
     let mut present = (0..classes.len() as u32).filter(|c| observed[*c as usize]);
     match (present.next(), present.next()) {
         (None, _) => Err(Error::NoRows),
-        (Some(only), None) => Err(Error::OneClass { class: classes.label(only).to_string() }),
+        (Some(only), None) if !partial => {
+            Err(Error::OneClass { class: classes.label(only).to_string() })
+        }
         _ => Ok(observed),
     }
 }
@@ -254,7 +290,8 @@ impl Check for MlpClassifierModel {
         let fits = self.classes.len() >= 2
             && self.loss.is_finite()
             && self.coefs.first().is_some_and(|first| first.nrows() == self.means.len())
-            && self.means.iter().all(|mean| mean.is_finite());
+            && self.means.iter().all(|mean| mean.is_finite())
+            && fits_layers(self.training.as_ref(), &self.coefs);
         if !fits {
             return Err(Error::File(
                 "network layers with inconsistent shapes or non-finite weights".into(),

@@ -34,6 +34,10 @@ choice! {
     pub enum MlpSolver {
         /// Limited-memory BFGS on the full training data.
         Lbfgs = "lbfgs",
+        /// Adam on minibatches.
+        Adam = "adam",
+        /// Stochastic gradient descent on minibatches, with momentum.
+        Sgd = "sgd",
     }
 }
 
@@ -45,6 +49,8 @@ pub(super) enum NetworkTargets<'a> {
     Classes(&'a [u32]),
     /// Regression targets, row-major, one per output.
     Regression(&'a [f64]),
+    /// Counts or other nonnegative targets, row-major; an output is the logarithm of a mean.
+    Poisson(&'a [f64]),
 }
 
 impl NetworkTargets<'_> {
@@ -80,6 +86,16 @@ impl NetworkTargets<'_> {
                             let off = *z - y;
                             loss += 0.5 * off * off / m as f64;
                             *z = row_weight * off / m as f64;
+                        }
+                        loss
+                    }
+                    NetworkTargets::Poisson(targets) => {
+                        let mut loss = 0.0;
+                        for (z, y) in z.iter_mut().zip(&targets[i * m..]) {
+                            let mean = z.exp();
+                            let entropy = if *y > 0.0 { y * y.ln() } else { 0.0 };
+                            loss += (entropy - y * *z - y + mean) / m as f64;
+                            *z = row_weight * (mean - y) / m as f64;
                         }
                         loss
                     }
@@ -119,10 +135,19 @@ impl<'a> NetworkObjective<'a> {
         data: &'a Dataset<'_>,
         targets: NetworkTargets<'a>,
     ) -> NetworkObjective<'a> {
-        let n = data.n_rows();
-        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+        NetworkObjective::of_rows(architecture, data.rows().view(), data.weights(), targets)
+    }
+
+    /// The objective of some rows, with their sample weights; no weights means one everywhere.
+    pub fn of_rows(
+        architecture: &'a Architecture,
+        rows: Rows<'a>,
+        weights: &[f64],
+        targets: NetworkTargets<'a>,
+    ) -> NetworkObjective<'a> {
+        let n = rows.n_rows();
+        let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let total: f64 = (0..n).map(weight).sum();
-        let rows = data.rows().view();
         let sparse_columns = match &rows {
             Rows::Sparse(x) => Some(x.transpose()),
             _ => None,
@@ -344,6 +369,7 @@ mod tests {
                 (NetworkTargets::Binary(&binary), 1),
                 (NetworkTargets::Classes(codes), 3),
                 (NetworkTargets::Regression(parameters), 1),
+                (NetworkTargets::Poisson(parameters), 1),
             ] {
                 let architecture = architecture(&[data.n_columns(), 5, 4, m], activation);
                 check(&architecture, NetworkObjective::new(&architecture, data, targets));

@@ -2,7 +2,7 @@
 
 use crate::cases::{assert_near, repository_file};
 use mercer::catalog::{AnyModel, Estimator};
-use mercer::neural::{Activation, MlpClassifierModel, MlpRegressorModel};
+use mercer::neural::{Activation, MlpClassifierModel, MlpRegressorModel, OutputActivation};
 use mercer::prelude::*;
 use mercer_num::parallel::with_threads;
 use mercer_num::random::Random;
@@ -54,7 +54,15 @@ fn the_weights_of_scikit_learn_give_its_loss_and_predictions() {
         let (codes, classes, numbers);
         let (data, start) = if case.kind == "numbers" {
             numbers = matrix(&serde_json::from_value::<Vec<Vec<f64>>>(case.y).unwrap());
-            let model = MlpRegressorModel { activation, coefs, intercepts, loss: 0.0, n_iter: 0 };
+            let model = MlpRegressorModel {
+                activation,
+                coefs,
+                intercepts,
+                loss: 0.0,
+                n_iter: 0,
+                output: OutputActivation::Identity,
+                training: None,
+            };
             (Dataset::multi_output(&x, numbers.view()).unwrap(), AnyModel::MlpRegressor(model))
         } else {
             codes = serde_json::from_value::<Vec<u32>>(case.y).unwrap();
@@ -67,6 +75,7 @@ fn the_weights_of_scikit_learn_give_its_loss_and_predictions() {
                 intercepts,
                 loss: 0.0,
                 n_iter: 0,
+                training: None,
                 means: vec![0.0; x.ncols()],
             };
             (Dataset::classes(&x, &codes, &classes).unwrap(), AnyModel::MlpClassifier(model))

@@ -25,14 +25,15 @@ pub fn doctest(card: &Card) -> String {
             + &format!(
                 "\x20   >>> X = [[1], [2], [3], [4]]\n\
                  \x20   >>> y = [20, 30, 40, 50]\n\
-                 \x20   >>> model = {name}().fit(X, y)\n\
+                 \x20   >>> model = {name}({}).fit(X, y)\n\
                  \x20   >>> print(round(model.predict([[2.5]])[0]{digits}))\n\
-                 \x20   {printed}\n"
+                 \x20   {printed}\n",
+                arguments(card)
             );
     }
     if card.can(Capability::Classifier) {
         // Counts, which every classifier accepts; three rows per class allow three folds.
-        let folds = if card.has_parameter("cv") { "cv=3" } else { "" };
+        let folds = if card.has_parameter("cv") { "cv=3" } else { arguments(card) };
         return import
             + &format!(
                 "\x20   >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]\n\
@@ -54,6 +55,11 @@ pub fn doctest(card: &Card) -> String {
              \x20   >>> print({name}().{call})\n\
              \x20   {printed}\n"
         )
+}
+
+/// The arguments of an example: the few rows of one need a solver that converges on few rows.
+fn arguments(card: &Card) -> &'static str {
+    if card.can(Capability::NonConvex) { "solver=\"lbfgs\"" } else { "" }
 }
 
 /// The prediction of a regressor in the example: 35 with an intercept.
@@ -107,7 +113,9 @@ pub fn python(card: &Card) -> String {
         text += &format!("y = table[\"{target}\"]\n");
     }
     let y = if target.is_some() { ", y" } else { "" };
-    text += &format!("model = {name}().fit(X{y})\nprint(model.certificate_[\"text\"])\n");
+    let arguments = arguments(card);
+    text +=
+        &format!("model = {name}({arguments}).fit(X{y})\nprint(model.certificate_[\"text\"])\n");
     text + match card {
         card if target.is_none() && card.can(Capability::Transformer) => {
             "print(model.transform(X)[:3])\n"

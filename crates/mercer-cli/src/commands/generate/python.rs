@@ -18,6 +18,13 @@ const RANDOM_STATE: &str = "from numpy.random import RandomState\n\n";
 /// Hand-written classes and functions that belong to a generated module: module, file and names. A name of the catalog
 /// replaces the generated class, from which it inherits.
 const HANDWRITTEN: &[(&str, &str, &[&str])] = &[
+    ("decomposition", "kernel_pca", &["KernelPCA"]),
+    (
+        "discriminant_analysis",
+        "discriminants",
+        &["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"],
+    ),
+    ("kernel_approximation", "feature_maps", &["AdditiveChi2Sampler", "Nystroem", "RBFSampler"]),
     ("kernel_approximation", "skewed_chi2", &["SkewedChi2Sampler"]),
     ("linear_model", "elastic_net", &["ElasticNet", "Lasso"]),
     (
@@ -35,16 +42,21 @@ const HANDWRITTEN: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("linear_model", "least_squares", &["LinearRegression", "Ridge"]),
+    ("linear_model", "logistic", &["LogisticRegression"]),
+    ("linear_model", "logistic_cv", &["LogisticRegressionCV"]),
+    ("linear_model", "one_class", &["SGDOneClassSVM"]),
     (
         "linear_model",
         "ridge_classifier",
         &["RidgeClassifier", "RidgeClassifierCV", "ridge_regression"],
     ),
     ("linear_model", "ridge_cv", &["RidgeCV"]),
+    ("neural_network", "perceptrons", &["MLPClassifier", "MLPRegressor"]),
     ("preprocessing", "polynomial", &["PolynomialFeatures"]),
     ("preprocessing", "tables", &["TableVectorizer"]),
     ("svm", "hyperplane", &["Hyperplane"]),
     ("svm", "l1_min_c", &["l1_min_c"]),
+    ("svm", "support_vectors", &["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]),
 ];
 
 /// Every generated Python file: its path from the root of the repository, and its text.

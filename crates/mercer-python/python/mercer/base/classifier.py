@@ -10,7 +10,7 @@ from .. import labels, rows
 from .averaged import Averaged
 from .estimator import Estimator, with_fitted
 from .inputs import check_lengths, checked_weights
-from .sklearn_parameters import refuse_early_stopping, refuse_initial_weights
+from .sklearn_parameters import refuse_early_stopping
 
 
 class Classifier(ClassifierMixin, Estimator):
@@ -168,13 +168,23 @@ class Online(Averaged, Classifier):
             Training rows.
         y : array of shape (n_samples,)
             Class labels.
-        coef_init, intercept_init : None
-            Initial weights, for scikit-learn's signature; only ``None`` is supported.
+        coef_init : array of shape (n_classes, n_features), default=None
+            Initial weights; for two classes one row. ``None`` starts from zero.
+        intercept_init : array of shape (n_classes,), default=None
+            Initial intercepts.
         sample_weight : array of shape (n_samples,), default=None
             Sample weights.
         """
-        refuse_initial_weights(self, coef_init, intercept_init)
-        return super().fit(X, y, sample_weight)
+        if coef_init is None and intercept_init is None:
+            return super().fit(X, y, sample_weight)
+        matrix = self._rows(X, reset=True)
+        codes, classes, weights = self._target(matrix, y, sample_weight)
+        names = labels.to_python(classes)
+        start = self._initial(matrix, names, coef_init, intercept_init)
+        request = self._request(matrix, codes, labels=names, weights=weights, start=start)
+        fitted = self._fit_core(request)
+        self.classes_ = classes
+        return self._set_fitted(fitted, len(codes))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Continues the fit with one epoch over more rows.

@@ -29,7 +29,14 @@ from .sklearn_attributes import (
     in_single_precision,
 )
 from .sklearn_errors import as_scikit_learn, convergence_message
-from .sklearn_parameters import Honored, Only, Unused, core_parameters, parameter_defaults
+from .sklearn_parameters import (
+    Honored,
+    Only,
+    Unused,
+    core_parameters,
+    kernel_in_python,
+    parameter_defaults,
+)
 
 #: The types of arrays that the core reads as they are.
 PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
@@ -149,16 +156,30 @@ class Estimator(BaseEstimator):
 
     def _rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Csr:
         """Validated rows in the form of the core; for a callable kernel, rows of the kernel matrix."""
+        if callable(getattr(self, "kernel", None)) and not self._kernel_of_two_rows:
+            objects = _objects(X)
+            if objects is not None:
+                return self._kernel_of_objects(objects, reset=reset)
         matrix = self._checked_rows(X, reset=reset)
         if reset:
             self._sparse = isinstance(matrix, tuple)
             # Sparse rows are converted to double precision, so that their own type counts.
             self._single = getattr(X if self._sparse else matrix, "dtype", None) == np.float32
-        if not callable(getattr(self, "kernel", None)):
+        if not kernel_in_python(self):
             if reset:
                 self._kernel_rows = None
             return matrix
         return self._kernel_matrix(matrix, reset=reset)
+
+    def _kernel_of_objects(self, X: list[Any], *, reset: bool) -> np.ndarray:
+        """The callable kernel between objects that are no rows of numbers, such as strings, and the training ones."""
+        if reset:
+            self._kernel_rows = X
+            self._sparse = self._single = False
+            self.n_features_in_ = len(X)
+            self.__dict__.pop("feature_names_in_", None)
+        kernel: Any = self.kernel
+        return _kernel_values(kernel(X, self._kernel_rows), (len(X), len(self._kernel_rows)))
 
     def _kernel_matrix(self, matrix: np.ndarray | rows.Csr, *, reset: bool) -> np.ndarray:
         """The callable kernel between ``matrix`` and the training rows, computed in blocks of rows.
@@ -187,15 +208,14 @@ class Estimator(BaseEstimator):
             if self._kernel_of_two_rows:
                 pairwise = importlib.import_module("sklearn.metrics.pairwise").pairwise_kernels
                 params = self.kernel_params or {}
+                if not callable(self.kernel):
+                    own = {name: getattr(self, name, None) for name in ("gamma", "degree", "coef0")}
+                    params = {k: v for k, v in own.items() if v is not None} | params
+                    params["filter_params"] = True
                 values = pairwise(X[block], others, metric=self.kernel, **params)
             else:
-                values = np.asarray(self.kernel(X[block], others), dtype=np.float64)
-            expected = (X[block].shape[0], others.shape[0])
-            if values.shape != expected:
-                raise ValueError(
-                    f"the kernel returned an array of shape {values.shape}, expected {expected}"
-                )
-            out[block, support] = values
+                values = self.kernel(X[block], others)
+            out[block, support] = _kernel_values(values, (X[block].shape[0], others.shape[0]))
         return out
 
     def _checked_rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Csr:
@@ -206,7 +226,7 @@ class Estimator(BaseEstimator):
         if not reset and self._fitted.table_names is not None:
             kinds = dict(zip(self._fitted.table_names, self._fitted.table_kinds, strict=True))
             return self._fitted.encode(rows.text_table(X, kinds))
-        if not {"mixed", "categories"}.isdisjoint(self._inputs):
+        if type(X) is not np.ndarray and not {"mixed", "categories"}.isdisjoint(self._inputs):
             known = None if reset else self._fitted.levels
             encoded = rows.encoded_table(X, known)
             if encoded is not None:
@@ -237,8 +257,12 @@ class Estimator(BaseEstimator):
         """Whether an array needs no conversion, so that scikit-learn's validation has nothing to add; the
         number of columns is then stored or known to fit."""
         plain = X.ndim == 2 and X.dtype in PLAIN_TYPES and 0 not in X.shape
-        if not plain or "categories" in self._inputs:
+        if not plain:
             return False
+        if "categories" in self._inputs:
+            codes = X.dtype == np.float64 and _mercer.are_category_codes(X)
+            if not codes:
+                return False
         if reset:
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = X.shape[1]
@@ -267,12 +291,15 @@ class Estimator(BaseEstimator):
         return X
 
     def _known_rows(self, X: Any) -> np.ndarray | rows.Csr:
-        check_is_fitted(self)
+        if "_fitted" not in self.__dict__:
+            check_is_fitted(self)
         return self._rows(X, reset=False)
 
     def _apply(self, method: str, X: Any) -> Any:
         """Applies a method of the fitted model to rows."""
-        check_is_fitted(self)
+        # scikit-learn's check costs as much as a prediction for one row.
+        if "_fitted" not in self.__dict__:
+            check_is_fitted(self)
         matrix = self._rows(X, reset=False)
         try:
             return getattr(self._fitted, method)(matrix)
@@ -372,6 +399,27 @@ class Estimator(BaseEstimator):
         elif not certificate.get("converged", True):
             warnings.warn(convergence_message(self, certificate), ConvergenceWarning, stacklevel=3)
         return self
+
+
+def _kernel_values(values: Any, expected: tuple[int, int]) -> np.ndarray:
+    """The values of a callable kernel as a dense matrix of the expected shape."""
+    if sp.issparse(values):
+        values = values.toarray()
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != expected:
+        raise ValueError(
+            f"the kernel returned an array of shape {values.shape}, expected {expected}"
+        )
+    return values
+
+
+def _objects(X: Any) -> list[Any] | None:
+    """The elements of a list or one-dimensional array of strings or other objects; ``None`` for rows of numbers."""
+    if not isinstance(X, list | tuple | np.ndarray) or len(X) == 0:
+        return None
+    if isinstance(X, np.ndarray):
+        return list(X) if X.ndim == 1 and X.dtype.kind in "OUS" else None
+    return list(X) if isinstance(X[0], str | bytes) else None
 
 
 def _print_line(line: str) -> None:

@@ -19,7 +19,7 @@ from .coefficients import SparseCoefficients
 from .estimator import Estimator, with_fitted
 from .inputs import check_lengths, checked_weights
 from .sklearn_attributes import KEEP_PRECISION, OF_TARGETS
-from .sklearn_parameters import refuse_early_stopping, refuse_initial_weights
+from .sklearn_parameters import refuse_early_stopping
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -74,7 +74,8 @@ class Regressor(RegressorMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted target of each row; one column per target if ``y`` had several."""
-        check_is_fitted(self)
+        if "_fitted" not in self.__dict__:
+            check_is_fitted(self)
         several = self._multi_output or self._fitted.n_targets > 1
         predicted = self._apply("predict_multi_output" if several else "predict_target", X)
         single = self._single and self._id in KEEP_PRECISION
@@ -163,13 +164,20 @@ class OnlineRegressor(Averaged, Regressor):
             Training rows.
         y : array of shape (n_samples,)
             Regression targets.
-        coef_init, intercept_init : None
-            Initial weights, for scikit-learn's signature; only ``None`` is supported.
+        coef_init : array of shape (n_features,), default=None
+            Initial weights. ``None`` starts from zero.
+        intercept_init : array of shape (1,), default=None
+            Initial intercept.
         sample_weight : array of shape (n_samples,), default=None
             Sample weights.
         """
-        refuse_initial_weights(self, coef_init, intercept_init)
-        return super().fit(X, y, sample_weight)
+        if coef_init is None and intercept_init is None:
+            return super().fit(X, y, sample_weight)
+        matrix = self._rows(X, reset=True)
+        target, weights = self._target(matrix, y, sample_weight)
+        start = self._initial(matrix, [], coef_init, intercept_init)
+        fitted = self._fit_core(self._request(matrix, target, weights=weights, start=start))
+        return self._set_fitted(fitted, len(target))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Continues the fit with one epoch over more rows.

@@ -34,6 +34,7 @@ KEEP_PRECISION = frozenset(
         "ridge",
         "ridge-cv",
         "sgd",
+        "sgd-one-class",
         "sgd-regressor",
     }
 )
@@ -74,11 +75,6 @@ def dual_coefficients_by_target(fitted: _mercer.Fitted) -> np.ndarray:
     """One column per target, or a vector for one target."""
     coefficients = fitted.field("coefficients")
     return coefficients[0] if fitted.n_targets == 1 else coefficients.T
-
-
-def identity_activation(fitted: _mercer.Fitted) -> str:
-    """The activation of the output layer of a regressor."""
-    return "identity"
 
 
 def kernel_eigenvectors(fitted: _mercer.Fitted) -> np.ndarray:

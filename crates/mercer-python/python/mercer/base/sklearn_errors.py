@@ -87,10 +87,15 @@ def as_scikit_learn(estimator: Any, matrix: Any, error: ValueError) -> Exception
     if estimator._id in _SVM_IDS and message.startswith("found no rows with a positive weight"):
         return ValueError(f"Invalid input - all samples have zero or negative weights. {message}")
     if estimator._id in _SVM_IDS and message.startswith("found only one class"):
+        if estimator._id == "nu-svc" and len(estimator.__dict__.get("classes_", "..")) != 1:
+            return ValueError(f"specified nu is infeasible: {message}")
         return ValueError(
             "Invalid input - all samples with positive weights belong to the same class. "
             f"The number of classes has to be greater than one; got 1 class. {message}"
         )
+    theirs_too = _known_message(estimator, message)
+    if theirs_too is not None:
+        return theirs_too
     if message.startswith("Negative values in data"):
         name = type(estimator).__name__
         known = f"Negative values in data passed to {name} (input X)"
@@ -111,6 +116,64 @@ def as_scikit_learn(estimator: Any, matrix: Any, error: ValueError) -> Exception
         return _with_detail(_parameter_error(estimator, found[1], error), message)
     theirs = finite_error(estimator, matrix)
     return error if theirs is None else _with_detail(theirs, message)
+
+
+_BALANCED = (
+    "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
+    "compute_class_weight('balanced', classes=classes, y=y). In place of y you can use a large enough sample of the "
+    "full training set target to properly estimate the class frequency distributions. Pass the resulting weights as "
+    "the class_weight parameter."
+)
+_NETWORK_DIVERGED = (
+    "Solver produced non-finite parameter weights. The input data may contain large values and need to be "
+    "preprocessed."
+)
+
+
+def _known_message(estimator: Any, message: str) -> Exception | None:
+    """Errors of single estimators that scikit-learn raises too."""
+    id = estimator._id
+    if id in ("mlp", "mlp-regressor") and (
+        "diverge" in message or "the loss at the initial" in message
+    ):
+        return ValueError(f"{_NETWORK_DIVERGED} {message}")
+    if id in ("mlp", "mlp-regressor") and "the validation set is too small" in message:
+        return ValueError(
+            "The validation set is too small. Increase 'validation_fraction' or the size of your dataset. "
+            f"{message}"
+        )
+    found = re.search(r"diverge.*?(\d+)", message)
+    if found and hasattr(estimator, "eta0"):
+        return ValueError(
+            f"Floating-point under-/overflow occurred at epoch #{found[1]}. Scaling input data with StandardScaler "
+            f"or MinMaxScaler might help. {message}"
+        )
+    if "`class_weight` is balanced" in message and hasattr(estimator, "eta0"):
+        return ValueError(f"{_BALANCED} {message}")
+    if id == "qda":
+        return _singular_class(message)
+    if id == "linear-svc" and " with `penalty=" in message:
+        return ValueError(
+            f"Unsupported set of arguments: The combination of penalty={estimator.penalty!r} and "
+            f"loss={estimator.loss!r} is not supported, Parameters: penalty={estimator.penalty!r}, "
+            f"loss={estimator.loss!r}, dual={estimator.dual!r}. {message}"
+        )
+    return None
+
+
+def _singular_class(message: str) -> Exception | None:
+    """The error of a class whose covariance matrix has no inverse."""
+    found = re.match(r"the covariance of class `(.*)` is singular: .* from (\d+) rows", message)
+    if found is None:
+        return None
+    if found[2] == "1":
+        known = f"y has only 1 sample in class {found[1]}, covariance is ill defined."
+    else:
+        known = (
+            f"The covariance matrix of class {found[1]} is not full rank. When using `solver='svd'` the number of "
+            "samples in each class should be more than the number of features."
+        )
+    return np.linalg.LinAlgError(f"{known} {message}")
 
 
 def _with_detail(theirs: Exception, message: str) -> Exception:

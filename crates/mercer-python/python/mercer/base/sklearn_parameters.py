@@ -22,9 +22,9 @@ __all__ = [
     "Unused",
     "core_parameters",
     "invalid_parameter",
+    "kernel_in_python",
     "parameter_defaults",
     "refuse_early_stopping",
-    "refuse_initial_weights",
 ]
 
 #: In a table of spellings, the default of the core.
@@ -32,6 +32,13 @@ DEFAULT: Any = object()
 
 #: Smaller pseudocounts are raised to it, unless ``force_alpha``.
 SMALLEST_ALPHA = 1e-10
+
+#: The kernels of scikit-learn's ``pairwise_kernels`` that the core does not have.
+PYTHON_KERNELS = frozenset({"additive_chi2", "cosine"})
+
+#: The estimators whose ``C`` may be infinite, and the value that stands for it.
+SVM_IDS = frozenset({"svc", "svr", "linear-svc", "linear-svr"})
+INFINITE_C = 1e10
 
 #: The types in a declaration: what they accept, and their description in messages.
 TYPES: dict[Any, tuple[Any, str]] = {
@@ -102,16 +109,6 @@ def _matches(value: Any, accepted: Any) -> bool:
     return isinstance(value, types) and not (isinstance(value, Real) and not float(value) >= 0)
 
 
-def refuse_initial_weights(estimator: Any, coef_init: Any, intercept_init: Any) -> None:
-    """Refuses the initial weights that ``fit`` of scikit-learn's online estimators takes."""
-    for name, value in [("coef_init", coef_init), ("intercept_init", intercept_init)]:
-        if value is not None:
-            raise ValueError(
-                f"{type(estimator).__name__} does not support {name}, only None; fit with "
-                "warm_start=True to continue from the previous model"
-            )
-
-
 def refuse_early_stopping(estimator: Any) -> None:
     """``partial_fit`` makes one epoch and cannot stop early."""
     if getattr(estimator, "early_stopping", False):
@@ -131,7 +128,14 @@ def core_parameters(estimator: Any) -> dict[str, Any]:
             stacklevel=5,
         )
         params["power_t"] = 0.0
-    if params.get("penalty") == "elasticnet" and "eta0" in params and params["l1_ratio"] is None:
+    if params.get("learning_rate") == "optimal" and params.get("eta0") == 0:
+        # The default before scikit-learn 1.8; the schedule does not use it.
+        del params["eta0"]
+    if (
+        params.get("penalty") == "elasticnet"
+        and hasattr(estimator, "eta0")
+        and params["l1_ratio"] is None
+    ):
         raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
     for name, values in estimator._spellings.items():
         _respell(params, name, values)
@@ -144,10 +148,24 @@ def core_parameters(estimator: Any) -> dict[str, Any]:
             UserWarning,
             stacklevel=5,
         )
-    if callable(params.get("kernel")):
+    if kernel_in_python(estimator):
         # The kernel matrix is computed in Python.
         params["kernel"] = "precomputed"
+        if not isinstance(params.get("degree"), Integral):
+            params.pop("degree", None)
+    if isinstance(params.get("C"), Real) and params["C"] == math.inf and estimator._id in SVM_IDS:
+        params["C"] = INFINITE_C
     return {k: v for k, v in params.items() if k not in estimator._extra_parameters}
+
+
+def kernel_in_python(estimator: Any) -> bool:
+    """Whether the kernel is callable, or one of scikit-learn's that the core does not have."""
+    kernel: Any = getattr(estimator, "kernel", None)
+    if callable(kernel) or not estimator._kernel_of_two_rows or not isinstance(kernel, str):
+        return callable(kernel)
+    degree = getattr(estimator, "degree", None)
+    fractional = isinstance(degree, Real) and not float(degree).is_integer()
+    return kernel in PYTHON_KERNELS or (kernel in ("poly", "polynomial") and fractional)
 
 
 def _respell(params: dict[str, Any], name: str, values: dict[Any, Any]) -> None:
@@ -187,16 +205,12 @@ def kernel_params_supply_missing(params: dict[str, Any]) -> None:
 
 def max_fun_limits_iterations(params: dict[str, Any]) -> None:
     """An iteration of L-BFGS evaluates the function at least once."""
-    params["max_iter"] = min(params["max_iter"], params["max_fun"])
+    if params["solver"] == "lbfgs":
+        params["max_iter"] = min(params["max_iter"], params["max_fun"])
 
 
-def stochastic_solvers_are_lbfgs(params: dict[str, Any]) -> None:
-    """Multilayer perceptrons are always trained by L-BFGS on all rows."""
-    if params["solver"] in ("adam", "sgd"):
-        warnings.warn(
-            f'solver="{params["solver"]}" is not implemented, "lbfgs" is used: it minimizes the '
-            "same loss over all rows until the gradient is below tol",
-            UserWarning,
-            stacklevel=5,
-        )
-        params["solver"] = "lbfgs"
+def infinite_no_change(params: dict[str, Any]) -> None:
+    """An infinite number of epochs without improvement never ends the fit."""
+    value = params["n_iter_no_change"]
+    if isinstance(value, Real) and value == math.inf:
+        params["n_iter_no_change"] = np.iinfo(np.int32).max

@@ -1,7 +1,8 @@
 //! Stochastic gradient descent for linear models.
 //!
 //! Minimize `1/n Σᵢ sᵢ L(yᵢ, w·xᵢ + b) + ½ λ ‖w‖² + μ ‖w‖₁` with one update per row:
-//! `w ← (1 − ηλ) w − η sᵢ L'(yᵢ, pᵢ) xᵢ`, and `b` without the penalty (Robbins & Monro 1951; Bottou 2012). The L1
+//! `w ← (1 − ηλ) w − η sᵢ L'(yᵢ, pᵢ) xᵢ`, and `b` without the penalty (Robbins & Monro 1951; Bottou 2012). The one-class
+//! objective has the further term `ν b`. The L1
 //! penalty is applied cumulatively (Tsuruoka, Tsujii & Ananiadou 2009). Passive-aggressive updates take their step
 //! size from the row (Crammer et al. 2006).
 //!
@@ -34,6 +35,8 @@ pub(crate) struct SgdOptions {
     pub l1_penalty: f64,
     pub step_size: StepSize,
     pub fit_intercept: bool,
+    /// `ν` of the term `ν b` of the one-class objective; zero for other estimators.
+    pub intercept_gradient: f64,
     /// The step size of the intercept, relative to that of the weights.
     pub intercept_decay: f64,
     /// The first update that enters the averaged weights; `None` for plain SGD.
@@ -54,6 +57,8 @@ pub(crate) enum SgdTargets<'a> {
         class_weights: Vec<f64>,
     },
     Regression(&'a [f64]),
+    /// The target of every row is `+1`.
+    Positive,
 }
 
 impl SgdTargets<'_> {
@@ -65,6 +70,7 @@ impl SgdTargets<'_> {
                 if own { 1.0 } else { -1.0 }
             }
             SgdTargets::Regression(y) => y[i],
+            SgdTargets::Positive => 1.0,
         }
     }
 
@@ -387,6 +393,7 @@ impl<'a, 'g> RowStep<'a, 'g> {
             if penalizes {
                 subproblem.sum += 0.5 * options.l2_penalty * weights.squared_norm(k);
                 subproblem.sum += options.l1_penalty * weights.l1_norm(k);
+                subproblem.sum += options.intercept_gradient * weights.intercepts[k];
             }
             if skip {
                 continue;
@@ -404,9 +411,10 @@ impl<'a, 'g> RowStep<'a, 'g> {
             if step != 0.0 {
                 (any_step, self.steps[k]) = (true, step);
                 subproblem.updates += 1;
-                if options.fit_intercept {
-                    weights.intercepts[k] += step * options.intercept_decay;
-                }
+            }
+            if options.fit_intercept {
+                let intercept_step = step - eta * options.intercept_gradient;
+                weights.intercepts[k] += intercept_step * options.intercept_decay;
             }
         }
         if any_step {
@@ -489,7 +497,7 @@ fn held_out_score(data: &SgdData<'_>, weights: &LazyWeights, k: usize) -> f64 {
         scored.push((weight, y, scores[k]));
     }
     match data.targets {
-        SgdTargets::Classes { .. } => correct / total,
+        SgdTargets::Classes { .. } | SgdTargets::Positive => correct / total,
         SgdTargets::Regression(_) => {
             let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
                 scored.iter().map(|(weight, y, p)| weight * f(*y, *p)).sum()

@@ -1,5 +1,5 @@
 //! Linear models trained by stochastic gradient descent (SGD): `SgdClassifier`, `SgdRegressor`, the perceptron and
-//! passive-aggressive algorithms.
+//! passive-aggressive algorithms, and the linear one-class support vector machine.
 //!
 //! All of them run [`descent`] with their own loss and learning rate schedule. They support `partial_fit`, and the
 //! fitted model depends on the order of the rows.
@@ -76,6 +76,7 @@ mod learning_rate;
 mod linear_classifier;
 mod linear_regressor;
 mod loss;
+mod one_class;
 mod options;
 mod out_of_core;
 mod params;
@@ -87,6 +88,7 @@ pub use learning_rate::{Average, LearningRate};
 pub use linear_classifier::LinearClassifier;
 pub use linear_regressor::LinearRegressor;
 pub use loss::{ClassificationLoss, SgdRegressionLoss};
+pub use one_class::{SgdOneClassSvm, SgdOneClassSvmModel};
 pub use passive_aggressive::{
     PassiveAggressive, PassiveAggressiveLoss, PassiveAggressiveModel,
     PassiveAggressiveRegressionLoss, PassiveAggressiveRegressor, PassiveAggressiveRegressorModel,

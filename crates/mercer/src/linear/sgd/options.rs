@@ -96,6 +96,7 @@ impl SgdSettings {
             l1_penalty: alpha * ratio,
             step_size,
             fit_intercept: self.fit_intercept,
+            intercept_gradient: 0.0,
             intercept_decay: self.intercept_decay.unwrap_or(default_decay),
             average: self.average.first(),
             max_epochs,
@@ -132,7 +133,7 @@ impl SgdSettings {
         let Some(fraction) = self.validation else { return Ok(Vec::new()) };
         let group = |i: usize| match targets {
             SgdTargets::Classes { codes, .. } => codes[i] as usize,
-            SgdTargets::Regression(_) => 0,
+            SgdTargets::Regression(_) | SgdTargets::Positive => 0,
         };
         let n_groups = (0..n).map(group).max().map_or(0, |last| last + 1);
         let mut groups = vec![Vec::new(); n_groups];

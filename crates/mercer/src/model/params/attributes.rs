@@ -248,6 +248,29 @@ pub const LAYER_INTERCEPTS: Attribute =
     own("intercepts_", "list of ndarray of shape (n_outputs,)", "Intercepts of each layer.");
 /// Its objective.
 pub const LOSS: Attribute = own("loss_", "float", "Penalized mean loss of the training rows.");
+/// The loss of each epoch of a stochastic solver.
+pub const LOSS_CURVE: Attribute = own(
+    "loss_curve_",
+    "ndarray of shape (n_iter_,)",
+    "Loss of each epoch of `adam` or `sgd`, each minibatch evaluated before its update.",
+);
+/// The smallest of them.
+pub const BEST_LOSS: Attribute =
+    own("best_loss_", "float or None", "Smallest loss of an epoch; `None` with `early_stopping`.");
+/// The validation scores of a stochastic solver.
+pub const VALIDATION_SCORES: Attribute = own(
+    "validation_scores_",
+    "ndarray of shape (n_iter_,)",
+    "Score of the held-out rows after each epoch, with `early_stopping`: accuracy or R².",
+);
+/// The largest of them.
+pub const BEST_VALIDATION_SCORE: Attribute = own(
+    "best_validation_score_",
+    "float or None",
+    "Largest score of the held-out rows, with `early_stopping`.",
+);
+/// The rows that a stochastic solver visited.
+pub const ROWS_SEEN: Attribute = own("t_", "int", "Number of rows visited by `adam` or `sgd`.");
 /// Its number of layers.
 pub const LAYERS: Attribute = of_field(
     "n_layers_",

@@ -120,8 +120,8 @@ pub enum Translation {
     KernelParamsSupplyMissing,
     /// `max_iter` is the smaller of `max_iter` and `max_fun`.
     MaxFunLimitsIterations,
-    /// The solvers `adam` and `sgd` are replaced by `lbfgs`, with a warning.
-    StochasticSolversAreLbfgs,
+    /// An infinite `n_iter_no_change` is the largest integer.
+    InfiniteNoChange,
 }
 
 impl Translation {
@@ -131,7 +131,7 @@ impl Translation {
             Translation::L1RatioChoosesPenalty => "l1_ratio_chooses_penalty",
             Translation::KernelParamsSupplyMissing => "kernel_params_supply_missing",
             Translation::MaxFunLimitsIterations => "max_fun_limits_iterations",
-            Translation::StochasticSolversAreLbfgs => "stochastic_solvers_are_lbfgs",
+            Translation::InfiniteNoChange => "infinite_no_change",
         }
     }
 }
@@ -245,75 +245,45 @@ pub const SELECTION: ExtraParameter = ignored(
     "the columns are visited in order; every order has the same optimum.",
 );
 /// The solver of a logistic regression.
-pub const LOGISTIC_SOLVER: ExtraParameter = ignored(
+pub const LOGISTIC_SOLVER: ExtraParameter = honored(
     "solver",
-    &["\"lbfgs\"", "\"liblinear\"", "\"newton-cg\"", "\"newton-cholesky\"", "\"sag\"", "\"saga\""],
+    "Literal[\"lbfgs\", \"liblinear\", \"newton-cg\", \"newton-cholesky\", \"sag\", \"saga\"]",
     "\"lbfgs\"",
-    "every fit converges to the same certified optimum. The intercept is not penalized, as with every solver of \
-     scikit-learn but `liblinear`.",
+    "Solver of scikit-learn. Every fit converges to the same certified optimum; only `liblinear` penalizes the \
+     intercept of two classes, as LIBLINEAR does.",
 );
 /// The dual problem of a logistic regression.
 pub const LOGISTIC_DUAL: ExtraParameter =
     ignored("dual", BOOL, "False", "the primal and the dual problem have the same optimum.");
-/// The reason why `intercept_scaling` has no effect.
-pub const UNPENALIZED_INTERCEPT: &str = "the intercept is not penalized.";
+/// The constant column of the penalized intercept.
+pub const INTERCEPT_SCALING: &str = "Value of the constant column whose weight is the intercept if `solver` is \
+     `liblinear`: larger values penalize the intercept less.";
 /// The reason why the tolerance of an exact solution has no effect.
 pub const EXACT: &str = "the normal equations are solved exactly.";
 
-/// The parameters of multilayer perceptrons that concern stochastic optimization.
-const MLP_PARAMETERS: &[ExtraParameter] = &[
-    only(
-        "loss",
-        "\"squared_error\"",
-        &[],
-        "Loss: half the squared error.",
-        "use scikit-learn's class",
-    ),
+/// The parameters that only scikit-learn's multilayer perceptrons have.
+pub const MLP: &[ExtraParameter] = &[
     VERBOSE,
-    ignored("batch_size", INT_OR_AUTO, "\"auto\"", ALL_ROWS),
-    ignored("shuffle", BOOL, "True", ALL_ROWS),
-    ignored(
-        "learning_rate",
-        &["\"constant\"", "\"invscaling\"", "\"adaptive\""],
-        "\"constant\"",
-        LINE_SEARCH,
-    ),
-    ignored("learning_rate_init", FLOAT, "0.001", LINE_SEARCH),
-    ignored("power_t", FLOAT, "0.5", LINE_SEARCH),
-    ignored("momentum", FLOAT, "0.9", LINE_SEARCH),
-    ignored("nesterovs_momentum", BOOL, "True", LINE_SEARCH),
-    ignored("beta_1", FLOAT, "0.9", LINE_SEARCH),
-    ignored("beta_2", FLOAT, "0.999", LINE_SEARCH),
-    ignored("epsilon", FLOAT, "1e-08", LINE_SEARCH),
-    only(
-        "early_stopping",
-        "False",
-        &[],
-        "Stop when the score on held-out rows no longer improves.",
-        "increase alpha, or choose max_iter by cross-validation",
-    ),
-    ignored("validation_fraction", FLOAT, "0.1", "no rows are held out."),
-    ignored("n_iter_no_change", FLOAT, "10", "the fit stops by `tol` or `max_iter`."),
     honored(
         "max_fun",
         "int",
         "15000",
-        "Maximum number of iterations, as `max_iter`; the smaller of the two applies.",
+        "Maximum number of iterations of `lbfgs`, as `max_iter`; the smaller of the two applies.",
     ),
 ];
-/// The parameters that only scikit-learn's multilayer perceptron classifier has: all but `loss`.
-pub const MLP: &[ExtraParameter] = MLP_PARAMETERS.split_at(1).1;
-/// The parameters that only scikit-learn's multilayer perceptron regressor has.
-pub const MLP_REGRESSOR: &[ExtraParameter] = MLP_PARAMETERS;
-const ALL_ROWS: &str = "every iteration uses all rows.";
-const LINE_SEARCH: &str = "step sizes are found by a line search.";
-/// The solver of a multilayer perceptron.
-pub const MLP_SOLVER: Restated = restated(
-    "solver",
-    "Literal[\"lbfgs\", \"adam\", \"sgd\"]",
-    "\"lbfgs\"",
-    "`adam` and `sgd` are replaced by `lbfgs`, with a warning.",
-);
+/// The parameters of a multilayer perceptron with other defaults or values.
+pub const MLP_RESTATED: &[Restated] = &[
+    restated("solver", "Literal[\"lbfgs\", \"adam\", \"sgd\"]", "\"adam\"", ""),
+    restated(
+        "batch_size",
+        "int | Literal[\"auto\"]",
+        "\"auto\"",
+        "`\"auto\"` is the default of the core.",
+    ),
+    restated("n_iter_no_change", "float", "10", "`inf` never stops before `max_iter`."),
+];
+/// Its values with other names.
+pub const MLP_SPELLINGS: &[Spelling] = &[default_if("batch_size", "\"auto\"")];
 
 /// The parameter of estimators that can start from an earlier model.
 pub(crate) const WARM_START: ExtraParameter = honored(

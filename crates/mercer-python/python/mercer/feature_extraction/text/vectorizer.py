@@ -134,7 +134,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         if callable(self.analyzer):
             return _Analyze(self.decode, self.analyzer)
         preprocess, tokenize = self.build_preprocessor(), self.build_tokenizer()
-        self._check_stop_words(preprocess, tokenize)
+        self._check_stop_words_consistency(self.get_stop_words(), preprocess, tokenize)
         return _Analyze(self.decode, preprocess, tokenize, self._word_ngrams)
 
     def _word_ngrams(self, tokens: Iterable[Any]) -> list[Any]:
@@ -180,7 +180,9 @@ class Vectorizer(TransformerMixin, BaseEstimator):
             words = self.get_stop_words() or frozenset()
             stop_words = "english" if self.stop_words == "english" else {"own": sorted(words)}
             if self.stop_words != "english" or preprocess is not None or accents != "keep":
-                self._check_stop_words(self.build_preprocessor(), self.build_tokenizer())
+                self._check_stop_words_consistency(
+                    words, self.build_preprocessor(), self.build_tokenizer()
+                )
         stem = self.stem if self.analyzer == "word" else None
         options = _analyzer_options(
             case=case,
@@ -192,16 +194,19 @@ class Vectorizer(TransformerMixin, BaseEstimator):
         )
         return json.dumps(options), preprocess
 
-    def _check_stop_words(self, preprocess: Callable, tokenize: Callable) -> None:
-        """Warns of stop words that the tokenizer never produces."""
+    def _check_stop_words_consistency(
+        self, stop_words: Any, preprocess: Callable, tokenize: Callable
+    ) -> bool | str | None:
+        """Warns of stop words that the tokenizer never produces. Returns whether there are none, ``None`` if these stop
+        words were checked before, or "error" if a custom function does not support a single word."""
         if id(self.stop_words) == getattr(self, "_stop_words_id", None):
-            return
+            return None
         self._stop_words_id = id(self.stop_words)
-        stop_words = self.get_stop_words() or ()
+        stop_words = stop_words or ()
         try:
             found = {token for word in stop_words for token in tokenize(preprocess(word))}
         except Exception:
-            return  # A custom preprocessor may not support a single word.
+            return "error"
         inconsistent = sorted(found - set(stop_words))
         if inconsistent:
             warnings.warn(
@@ -209,6 +214,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):
                 f"words generated tokens {inconsistent!r} not in stop_words.",
                 stacklevel=2,
             )
+        return not inconsistent
 
     def _check_documents(self, raw_documents: Any) -> None:
         if isinstance(raw_documents, str):
