@@ -14,9 +14,10 @@ use super::svr::{EpsilonInsensitiveLoss, LinearSvr, LinearSvrModel};
 use crate::data::{ClassWeight, Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::model::{
-    BoxedRounds, ByRounds, Certificate, Fitted, Params, RoundSums, Rounds, Shape, Stop,
+    BoxedRounds, ByRounds, Certificate, Fitted, Params, RoundPenalty, RoundPoint, RoundProgress,
+    RoundSums, Rounds, Shape, Stop,
 };
-use crate::solver::newton_rounds::{NewtonRounds, Request};
+use crate::solver::newton_rounds::{MAX_DENSE_HESSIAN_WEIGHTS, NewtonRounds, Request};
 use mercer_num::Rows;
 use mercer_num::rows::Missing;
 
@@ -41,8 +42,13 @@ struct LinearProblem {
     c: f64,
     width: usize,
     fit_intercept: bool,
-    /// The penalty on half the squared intercept; zero leaves it unpenalized.
+    /// The penalty on half the squared weights; zero leaves them unpenalized.
+    weight_penalty: f64,
+    /// The same for the intercept.
     intercept_penalty: f64,
+    /// Whether the penalty is that of standardized columns, as in Spark's MLlib: the squared weight of a column counts
+    /// with its variance.
+    standardized_penalty: bool,
     /// The tolerance on the mean gradient.
     tol: f64,
     max_iterations: u64,
@@ -70,17 +76,23 @@ fn refuse(name: &str, found: &str, expected: &str) -> Error {
 impl ByRounds for LogisticRegression {
     fn by_rounds(&self, shape: &Shape<'_>) -> Result<BoxedRounds<LogisticRegressionModel>> {
         self.check()?;
-        if self.penalty != Penalty::L2 {
-            let found = format!("{:?}", self.penalty).to_lowercase();
-            return Err(refuse("penalty", &found, "`l2` for a fit by rounds"));
-        }
+        let weight_penalty = match self.penalty {
+            Penalty::L2 => 1.0,
+            Penalty::None => 0.0,
+            _ => {
+                let found = format!("{:?}", self.penalty).to_lowercase();
+                return Err(refuse("penalty", &found, "`l2` or `none` for a fit by rounds"));
+            }
+        };
         let problem = LinearProblem {
             loss: RowLoss::Softmax,
             classes: Some(classes(shape)?),
             class_weight: self.class_weight.clone(),
-            c: self.C,
+            c: if weight_penalty > 0.0 { self.C } else { 1.0 },
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
+            weight_penalty,
+            standardized_penalty: false,
             intercept_penalty: 0.0,
             tol: self.tol,
             max_iterations: self.max_iter as u64,
@@ -122,6 +134,8 @@ impl ByRounds for LinearSvc {
             c: self.C,
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
+            weight_penalty: 1.0,
+            standardized_penalty: false,
             intercept_penalty: intercept_penalty(self.intercept, self.intercept_scaling),
             tol: self.tol,
             max_iterations: self.max_iter as u64,
@@ -152,6 +166,8 @@ impl ByRounds for LinearSvr {
             c: self.C,
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
+            weight_penalty: 1.0,
+            standardized_penalty: false,
             intercept_penalty: intercept_penalty(self.intercept, self.intercept_scaling),
             tol: self.tol,
             max_iterations: self.max_iter as u64,
@@ -167,6 +183,10 @@ impl ByRounds for LinearSvr {
             }
         })))
     }
+}
+
+fn wrong_point() -> Error {
+    Error::File("the point of a round belongs to another problem".into())
 }
 
 fn classes(shape: &Shape<'_>) -> Result<Classes> {
@@ -232,23 +252,55 @@ impl LinearProblem {
             Some(_) => Some(batch.class_target()?.0),
             None => None,
         };
-        let sums = sums.at_least(n_classes + self.width);
+        let first_square = n_classes + self.width;
+        let sums = sums.at_least(self.n_counts());
         each_row(batch.rows(), |i, cells| {
             let weight = batch.weights().get(i).copied().unwrap_or(1.0);
             sums[codes.map_or(0, |codes| codes[i] as usize)] += weight;
             cells.each(|j, x| sums[n_classes + j] += weight * x);
+            if self.standardized_penalty {
+                cells.each(|j, x| sums[first_square + j] += weight * x * x);
+                sums[first_square + self.width] += weight * weight;
+            }
         });
         Ok(())
     }
 
+    /// The number of sums of the first round.
+    fn n_counts(&self) -> usize {
+        let squares = if self.standardized_penalty { self.width + 1 } else { 0 };
+        self.classes.as_ref().map_or(1, Classes::len) + self.width + squares
+    }
+
+    /// The penalty on half the squared weight of each column: its unbiased variance if the penalty is standardized. A
+    /// constant column keeps the penalty of one, so that its weight stays at zero beside the intercept.
+    fn column_penalties(&self, means: &[f64], squares: &[f64], total: f64) -> Vec<f64> {
+        let [squares @ .., squared_weights] = squares else {
+            return vec![self.weight_penalty; self.width];
+        };
+        let divisor = total - squared_weights / total;
+        let variance = |(square, mean): (&f64, &f64)| {
+            let centered = square - total * mean * mean;
+            // Below this, rounding of the sums decides.
+            let varies = centered > 1e-14 * square && divisor > 0.0;
+            self.weight_penalty * if varies { centered / divisor } else { 1.0 }
+        };
+        squares.iter().zip(means).map(variance).collect()
+    }
+
     fn start(&self, sums: &[f64]) -> Result<State> {
         let n_classes = self.classes.as_ref().map_or(1, Classes::len);
+        if sums.len() != self.n_counts() {
+            return Err(Error::Merge { why: "the sums are of another problem".into() });
+        }
         let (by_class, columns) = sums.split_at(n_classes);
+        let (columns, squares) = columns.split_at(self.width);
         let total: f64 = by_class.iter().sum();
         if total <= 0.0 {
             return Err(Error::NoRows);
         }
-        let means = columns.iter().map(|sum| sum / total).collect();
+        let means: Vec<f64> = columns.iter().map(|sum| sum / total).collect();
+        let by_column = self.column_penalties(&means, squares, total);
         let factors = match &self.classes {
             Some(classes) => ClassWeight::factors(self.class_weight.as_ref(), classes, by_class)?,
             None => vec![1.0],
@@ -271,9 +323,12 @@ impl LinearProblem {
         let m = if present.len() <= 2 { 1 } else { present.len() };
         let loss_weight: f64 =
             self.c * by_class.iter().zip(&factors).map(|(w, f)| w * f).sum::<f64>();
-        let mut penalties = vec![1.0; m * self.width];
+        let mut penalties: Vec<f64> =
+            by_column.iter().flat_map(|penalty| std::iter::repeat_n(*penalty, m)).collect();
         penalties.resize(self.n_weights(m), self.intercept_penalty);
-        let tolerances = (self.tol * loss_weight, INTERCEPT_TOLERANCE * loss_weight);
+        // Without a penalty there is no dual point whose feasibility a small gradient has to ensure.
+        let unpenalized = if self.weight_penalty > 0.0 { INTERCEPT_TOLERANCE } else { self.tol };
+        let tolerances = (self.tol * loss_weight, unpenalized * loss_weight);
         let weights = vec![0.0; penalties.len()];
         let newton = NewtonRounds::new(weights, penalties.clone(), tolerances, self.max_iterations);
         Ok(State { newton, m, present, index, factors, penalties, means })
@@ -281,7 +336,47 @@ impl LinearProblem {
 }
 
 impl State {
-    /// One pass: loss, gradient and Hessian diagonal, or a Hessian product.
+    /// The state of a process that only observes rows at a point.
+    fn at_point(problem: &LinearProblem, point: &RoundPoint) -> Result<State> {
+        let n_classes = problem.classes.as_ref().map_or(1, Classes::len);
+        let mut index = vec![0; n_classes];
+        for (k, class) in point.present.iter().enumerate() {
+            *index.get_mut(*class as usize).ok_or_else(wrong_point)? = k as u32;
+        }
+        let m = if point.present.len() <= 2 { 1 } else { point.present.len() };
+        let n = problem.n_weights(m);
+        let fits = point.weights.len() == n
+            && point.direction.as_ref().is_none_or(|direction| direction.len() == n)
+            && point.factors.len() == n_classes;
+        let numbers = point.weights.iter().chain(&point.factors);
+        if !fits || !numbers.chain(point.direction.iter().flatten()).all(|x| x.is_finite()) {
+            return Err(wrong_point());
+        }
+        Ok(State {
+            newton: NewtonRounds::at_request(point.weights.clone(), point.direction.clone()),
+            m,
+            present: point.present.clone(),
+            index,
+            factors: point.factors.clone(),
+            penalties: Vec::new(),
+            means: Vec::new(),
+        })
+    }
+
+    fn point(&self) -> RoundPoint {
+        let (weights, direction) = match self.newton.request() {
+            Request::Evaluate(at) => (at, None),
+            Request::Product(at, along) => (at, Some(along)),
+        };
+        RoundPoint {
+            weights: weights.to_vec(),
+            direction: direction.map(<[f64]>::to_vec),
+            present: self.present.clone(),
+            factors: self.factors.clone(),
+        }
+    }
+
+    /// One pass: loss, gradient and Hessian or its diagonal, or a Hessian product.
     fn observe(
         &self,
         problem: &LinearProblem,
@@ -295,9 +390,11 @@ impl State {
             Request::Evaluate(at) => (at, None),
             Request::Product(at, along) => (at, Some(along)),
         };
-        let sums = sums.at_least(if along.is_some() { n } else { 1 + 2 * n });
+        let n_second = if n <= MAX_DENSE_HESSIAN_WEIGHTS { n * (n + 1) / 2 } else { n };
+        let sums = sums.at_least(if along.is_some() { n } else { 1 + n + n_second });
         let (mut scores, mut moves) = (vec![0.0; m], vec![0.0; m]);
         let (mut residual, mut curvature) = (vec![0.0; m], vec![0.0; m]);
+        let mut hessian = (n <= MAX_DENSE_HESSIAN_WEIGHTS).then(|| HessianRow::new(m, n));
         each_row(batch.rows(), |i, cells| {
             let row = targets.row(i);
             cells.score(at, problem, &mut scores);
@@ -310,24 +407,35 @@ impl State {
                 None => {
                     sums[0] += row.loss(problem.loss, &scores, &mut residual, &mut curvature);
                     cells.add(&residual, problem, &mut sums[1..=n]);
-                    cells.add_squares(&curvature, problem, &mut sums[1 + n..]);
+                    let second = &mut sums[1 + n..];
+                    match &mut hessian {
+                        Some(hessian) => {
+                            hessian.set_scores(problem.loss, &row, &scores, &curvature);
+                            hessian.add(&cells, problem, second);
+                        }
+                        None => cells.add_squares(&curvature, problem, second),
+                    }
                 }
             }
         });
         Ok(())
     }
 
-    /// The duality gap at the last evaluated point.
-    fn duality_gap(&self) -> f64 {
+    /// The duality gap at the last evaluated point; `None` without a penalty.
+    fn duality_gap(&self, problem: &LinearProblem) -> Option<f64> {
+        if problem.weight_penalty == 0.0 {
+            return None;
+        }
         let weights = self.newton.weights.iter().zip(&self.newton.gradient);
-        weights
+        let gap = weights
             .zip(&self.penalties)
             .filter(|(_, penalty)| **penalty > 0.0)
             .map(|((w, total), penalty)| {
                 let gradient = total - penalty * w;
                 0.5 * penalty * w * w + 0.5 * gradient * gradient / penalty + w * gradient
             })
-            .sum()
+            .sum();
+        Some(gap)
     }
 }
 
@@ -354,20 +462,52 @@ impl<M: Send + Sync> Rounds for LinearRounds<M> {
         }
     }
 
+    fn point(&self) -> Option<RoundPoint> {
+        self.state.as_ref().map(State::point)
+    }
+
+    fn move_to(&mut self, point: &RoundPoint) -> Result<()> {
+        self.state = Some(State::at_point(&self.problem, point)?);
+        Ok(())
+    }
+
+    fn set_penalty(&mut self, penalty: RoundPenalty) {
+        self.problem.standardized_penalty = penalty == RoundPenalty::StandardizedColumns;
+        if penalty == RoundPenalty::None {
+            self.problem.weight_penalty = 0.0;
+        }
+    }
+
+    fn progress(&self) -> Option<RoundProgress> {
+        let state = self.state.as_ref().filter(|state| state.newton.value.is_finite())?;
+        Some(RoundProgress {
+            iterations: state.newton.iterations,
+            objective: state.newton.value,
+            duality_gap: state.duality_gap(&self.problem),
+            violation: state.newton.violation(),
+        })
+    }
+
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<M>> {
         let LinearRounds { problem, state, rows, make } = *self;
         let state = state.filter(|state| state.newton.value.is_finite()).ok_or(Error::Stopped)?;
         let newton = &state.newton;
-        let (value, gap) = (newton.value, state.duality_gap());
+        let (value, gap) = (newton.value, state.duality_gap(&problem));
         let name = match problem.loss {
             RowLoss::Softmax => "penalized log loss",
             _ => "primal objective",
         };
-        let certificate = Certificate::iterative(newton.converged, stopped)
-            .objective(name, value)
-            .dual(value - gap)
+        let certificate = Certificate::iterative(newton.converged, stopped).objective(name, value);
+        let certificate = match gap {
+            Some(gap) => certificate.dual(value - gap),
+            None => certificate.note("no penalty, hence no duality gap"),
+        };
+        let certificate = certificate
             .violation("largest entry of the gradient", newton.violation())
-            .note(format!("{} Hessian products, each one pass over the rows", newton.products))
+            .note(match newton.products {
+                0 => "by rounds: one pass over the rows per iteration".to_owned(),
+                n => format!("by rounds: {n} Hessian products, each one pass over the rows"),
+            })
             .rows(rows)
             .iterations(newton.iterations);
         let solution = LinearSolution {
@@ -497,6 +637,70 @@ impl RowTarget {
         let mut gradient = vec![0.0; scores.len()];
         self.loss(loss, scores, &mut gradient, out);
         out.iter_mut().zip(moves).for_each(|(h, u)| *h *= u);
+    }
+}
+
+/// Adds the Hessian of the loss of a row: `x̃ⱼ x̃ⱼ' Sₖₖ'`, with the row `x̃` extended by the intercept and the Hessian `S` in
+/// the scores.
+struct HessianRow {
+    /// The Hessian in the scores.
+    in_scores: Vec<f64>,
+    /// The row, extended by the intercept.
+    extended: Vec<f64>,
+    /// `x̃ⱼ' Sₖₖ'` for one `k`.
+    products: Vec<f64>,
+    m: usize,
+}
+
+impl HessianRow {
+    fn new(m: usize, n: usize) -> HessianRow {
+        let width = n / m.max(1);
+        HessianRow {
+            in_scores: vec![0.0; m * m],
+            extended: vec![0.0; width],
+            products: vec![0.0; n],
+            m,
+        }
+    }
+
+    fn set_scores(&mut self, loss: RowLoss, row: &RowTarget, scores: &[f64], curvature: &[f64]) {
+        let m = self.m;
+        if loss == RowLoss::Softmax && m > 1 {
+            let mut p = vec![0.0; m];
+            probabilities(scores, &mut p);
+            let cost = row.cost * row.factor;
+            for k in 0..m {
+                for l in 0..m {
+                    self.in_scores[k * m + l] = -cost * p[k] * p[l];
+                }
+            }
+        }
+        (0..m).for_each(|k| self.in_scores[k * m + k] = curvature[k]);
+    }
+
+    fn add(&mut self, cells: &RowCells<'_>, problem: &LinearProblem, packed: &mut [f64]) {
+        if self.in_scores.iter().all(|s| *s == 0.0) {
+            return;
+        }
+        let m = self.m;
+        self.extended.fill(0.0);
+        let extended = &mut self.extended;
+        cells.each(|j, x| extended[j] += x);
+        if problem.fit_intercept {
+            extended[problem.width] = 1.0;
+        }
+        for k in 0..m {
+            let scores = &self.in_scores[k * m..(k + 1) * m];
+            for (x, to) in self.extended.iter().zip(self.products.chunks_exact_mut(m)) {
+                to.iter_mut().zip(scores).for_each(|(to, s)| *to = x * s);
+            }
+            for (j, x) in self.extended.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                let i = j * m + k;
+                let first = i * (i + 1) / 2;
+                let sums = &mut packed[first..=first + i];
+                sums.iter_mut().zip(&self.products).for_each(|(sum, p)| *sum += x * p);
+            }
+        }
     }
 }
 
