@@ -79,13 +79,12 @@ class NaiveBayesModel(SparkClassificationModel, ProbabilisticClassificationModel
     @property
     def pi(self) -> DenseVector:
         """The logarithms of the class priors."""
-        return Vectors.dense(np.asarray(self._fitted.field("class_log_prior_")))
+        return Vectors.dense(np.asarray(self._fitted.field("log_priors")))
 
     @property
     def theta(self) -> DenseMatrix:
         """``log P(feature | class)``, or the means of a Gaussian model."""
-        names = {"gaussian-nb": "means"}
-        name = names.get(self._fitted.id, "feature_log_prob_")
+        name = "means" if self._fitted.id == "gaussian-nb" else "log_probabilities"
         matrix = np.asarray(self._fitted.field(name))
         return DenseMatrix(*matrix.shape, matrix.ravel(order="F"))
 

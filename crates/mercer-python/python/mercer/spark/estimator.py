@@ -46,6 +46,7 @@ class SparkEstimator(HasTable, DefaultParamsWritable, DefaultParamsReadable):
     """Fits an estimator of Mercer to a data frame."""
 
     _regression: ClassVar[bool] = False
+    """Whether the label is a number to predict."""
     _refused: ClassVar[dict[str, str]] = {}
     """Parameters of MLlib's class that are not supported, with the remedy."""
     _at_finish: ClassVar[frozenset[str]] = frozenset()

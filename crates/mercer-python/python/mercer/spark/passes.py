@@ -294,7 +294,9 @@ class Passes:
             report(n_rounds, rounds.progress(), len(sums), seconds)
             if not more:
                 return rounds.finish()
-            if time_limit is not None and seconds >= time_limit:
+            # Before the first evaluation there is no model to return.
+            evaluated = rounds.progress() is not None
+            if time_limit is not None and seconds >= time_limit and evaluated:
                 logger.warning("the time limit of %g s ended the fit after %d rounds", time_limit, n_rounds)
                 return rounds.finish(stopped=True)
 

@@ -75,6 +75,7 @@ class LinearRegression(SparkEstimator, Regressor, _LinearRegressionParams):
     ``maxIter``, ``tol``, ``aggregationDepth`` and ``maxBlockSizeInMB`` have no effect on a closed form.
     """
 
+    _regression = True
     _model = LinearRegressionModel
     _at_finish = OUTPUTS | {"fitIntercept", "maxIter", "tol"}
 
@@ -102,9 +103,6 @@ class LinearRegression(SparkEstimator, Regressor, _LinearRegressionParams):
                 " standardization=False"
             )
         penalty = reg_param * scan.weight / (scan.deviation or 1.0)
-        if standardized:
-            # MLlib standardizes by the unbiased variance, Mercer by that of the rows.
-            penalty *= scan.weight / (scan.weight - scan.squared_weights / scan.weight)
         params = {"alpha": penalty, "fit_intercept": intercept}
         return Problem("ridge", params, scale=standardized)
 
@@ -118,6 +116,7 @@ class Ridge(SparkEstimator, Regressor, HasFitIntercept):
     """Ridge regression in one pass: squared errors plus ``alpha`` times the squared coefficients."""
 
     alpha: Param[float] = float_param("alpha", "the regularization strength, at least 0")
+    _regression = True
     _model = RidgeModel
     _at_finish = OUTPUTS | {"alpha", "fitIntercept"}
 
@@ -141,6 +140,7 @@ class LinearSVR(SparkEstimator, Regressor, HasFitIntercept, HasMaxIter, HasTol):
 
     C: Param[float] = float_param("C", "the weight of errors; a larger value fits the rows better")
     epsilon: Param[float] = float_param("epsilon", "errors up to this size cost nothing")
+    _regression = True
     _model = LinearSVRModel
     _at_finish = OUTPUTS | {"C", "epsilon", "fitIntercept", "maxIter", "tol"}
 
@@ -169,6 +169,7 @@ class KernelRidge(SparkEstimator, HasFeatureMap, Regressor):
     """Kernel ridge regression, approximated by a feature map, in one pass after the sample of the map."""
 
     alpha: Param[float] = float_param("alpha", "the regularization strength, at least 0")
+    _regression = True
     _model = KernelRidgeModel
     _at_finish = OUTPUTS | {"alpha"}
 

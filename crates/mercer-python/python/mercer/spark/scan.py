@@ -74,7 +74,6 @@ class Scan:
 
     rows: int = 0
     weight: float = 0.0
-    squared_weights: float = 0.0
     missing_labels: int = 0
     classes: dict[Any, float] = field(default_factory=dict)
     """The weight of each class, in a classification."""
@@ -91,7 +90,6 @@ class Scan:
         self.rows += n
         weights = arrow.weights(table, columns)
         self.weight += float(n if weights is None else weights.sum())
-        self.squared_weights += float(n if weights is None else (weights**2).sum())
         label = arrow.whole(table.column(columns.label))
         if regression:
             self._observe_target(arrow.numbers(label, columns.label), weights)
@@ -157,7 +155,6 @@ class Scan:
             self._add_target(other.weight, other.mean, other.squares, self.weight)
         self.rows += other.rows
         self.weight += other.weight
-        self.squared_weights += other.squared_weights
         self.missing_labels += other.missing_labels
         self.width = max(self.width, other.width)
         self.stored += other.stored
@@ -184,9 +181,8 @@ class Scan:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of a regression target, with MLlib's unbiased variance."""
-        divisor = self.weight - self.squared_weights / self.weight
-        return float(np.sqrt(self.squares / divisor)) if divisor > 0 else 0.0
+        """The standard deviation of a regression target."""
+        return float(np.sqrt(self.squares / self.weight))
 
 
 def worker(columns: arrow.Input, regression: bool) -> Callable[..., Iterator[pa.RecordBatch]]:
