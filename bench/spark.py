@@ -48,7 +48,9 @@ def frame(spark, n_rows, parts):
     score = sum(F.col("cells")[j] * ((-1.0) ** j / (j + 2)) for j in range(COLUMNS))
     table = table.withColumn("target", score + F.randn(seed=99))
     table = table.withColumn("label", (F.col("target") > 0.3).cast("double"))
-    table = table.withColumn("features", array_to_vector("cells")).select("features", "label", "target")
+    table = table.withColumn("features", array_to_vector("cells")).select(
+        "features", "label", "target"
+    )
     table = table.cache()
     table.count()
     return table
@@ -128,7 +130,9 @@ def compare(table, n_rows):
         if reg:
             scale = target.std(ddof=1) if name == "LinearRegression" else 1.0
             for who, model in (("mercer", mercer), ("mllib", mllib)):
-                penalty = 0.5 * reg / scale * ((model.coefficients.toArray() * deviations) ** 2).sum()
+                penalty = (
+                    0.5 * reg / scale * ((model.coefficients.toArray() * deviations) ** 2).sum()
+                )
                 row[f"{who}_objective"] = mean_loss(name, model, x, label, target) + penalty
         predicted = [
             float((m.transform(table).where("prediction = label").count()) / n_rows)
@@ -159,7 +163,9 @@ def growth(spark, n_rows, parts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--growth-rows", type=int, default=0, help="rows of the smallest table; 0 skips")
+    parser.add_argument(
+        "--growth-rows", type=int, default=0, help="rows of the smallest table; 0 skips"
+    )
     parser.add_argument("--parts", type=int, default=4)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--out", default="")

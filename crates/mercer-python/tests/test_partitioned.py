@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from mercer import _mercer
 from mercer.linear_model import LinearRegression, LogisticRegression, Ridge
 from mercer.naive_bayes import GaussianNB, MultinomialNB

@@ -214,6 +214,7 @@ class Vectorizer:
 def check(
     columns: list[tuple[str, str, Any]], target: str | None, task: str | None
 ) -> list[dict[str, Any]]: ...
+
 class PartitionedFit:
     @staticmethod
     def of_table(

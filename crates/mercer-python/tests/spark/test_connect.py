@@ -55,8 +55,21 @@ def test_the_suite_passes_through_connect(remote):
         " or refused or share or linear_svc"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", str(Path(__file__).parent / "test_spark.py"), "-k", chosen]
-        + ["-p", "no:cacheprovider", "-W", "ignore::FutureWarning", "-W", "ignore::UserWarning"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            str(Path(__file__).parent / "test_spark.py"),
+            "-k",
+            chosen,
+            "-p",
+            "no:cacheprovider",
+            "-W",
+            "ignore::FutureWarning",
+            "-W",
+            "ignore::UserWarning",
+        ],
         env={**os.environ, "MERCER_SPARK_REMOTE": remote},
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""Executors in processes of their own, and one that is lost in a round. Runs in a session of `local-cluster[2,1,1024]`."""
+"""Executors in processes of their own (`local-cluster[2,1,1024]`), and one that is lost in a round."""
 
 import os
 import signal

@@ -25,6 +25,7 @@ from mercer.spark.classification import (
     QuadraticDiscriminantAnalysis,
 )
 from mercer.spark.regression import KernelRidge, LinearRegression, LinearSVR, Ridge
+from mercer.spark.tuning import CrossValidator as OnePassCrossValidator
 
 
 def collected(frame, *names):
@@ -133,7 +134,9 @@ def test_linear_svc_of_several_classes_equals_one_machine(blobs, vectors):
     laptop.fit(x, y)
     assert np.allclose(model.coefficientMatrix.toArray(), laptop.coef_, atol=1e-6)
     unpenalized = LinearSVC(regParam=0.0).fit(vectors(x, y))
-    assert "duality_gap" not in unpenalized.certificate or not unpenalized.certificate["duality_gap"]
+    assert (
+        "duality_gap" not in unpenalized.certificate or not unpenalized.certificate["duality_gap"]
+    )
 
 
 def test_discriminant_analysis_equals_one_machine(blobs, vectors):
@@ -147,7 +150,9 @@ def test_discriminant_analysis_equals_one_machine(blobs, vectors):
         assert np.allclose(probability, laptop.fit(x, y).predict_proba(x), atol=1e-10)
 
 
-@pytest.mark.parametrize("settings", [{}, {"regParam": 0.3}, {"regParam": 0.3, "standardization": False}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"regParam": 0.3}, {"regParam": 0.3, "standardization": False}]
+)
 def test_linear_regression_equals_mllib_and_one_machine(blobs, vectors, settings):
     from pyspark.ml.regression import LinearRegression as Mllib
 
@@ -166,7 +171,7 @@ def test_linear_regression_equals_mllib_and_one_machine(blobs, vectors, settings
 
 
 def test_ridge_svr_and_kernels(blobs, vectors):
-    x, y, _ = blobs
+    x, _y, _ = blobs
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     target = np.sin(x[:, 0]) + x[:, 1]
     frame = vectors(x, target)
@@ -211,11 +216,16 @@ def mixed(spark):
     n = 800
     y = rng.random(n) < 0.4
     age = np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 5, n) + 8 * y)
-    city = [None if k % 11 == 0 else ("paris" if v else "rome") for k, v in enumerate(rng.random(n) < 0.3 + 0.4 * y)]
+    city = [
+        None if k % 11 == 0 else ("paris" if v else "rome")
+        for k, v in enumerate(rng.random(n) < 0.3 + 0.4 * y)
+    ]
     smokes = [None if k % 13 == 0 else bool(v) for k, v in enumerate(rng.random(n) < 0.2 + 0.3 * y)]
     words = ["good fine great", "bad poor awful"]
     note = [
-        None if k % 17 == 0 else f"{words[int(v)]} item{k % 90} of lot{k % 70} on shelf{k % 60} today"
+        None
+        if k % 17 == 0
+        else f"{words[int(v)]} item{k % 90} of lot{k % 70} on shelf{k % 60} today"
         for k, v in enumerate(y ^ (rng.random(n) < 0.2))
     ]
     table = pa.table(
@@ -228,7 +238,12 @@ def mixed(spark):
             "y": ["yes" if v else "no" for v in y],
         }
     )
-    return spark.createDataFrame(table).repartitionByRange(3, "row").sortWithinPartitions("row").cache()
+    return (
+        spark.createDataFrame(table)
+        .repartitionByRange(3, "row")
+        .sortWithinPartitions("row")
+        .cache()
+    )
 
 
 INPUTS = ["age", "city", "smokes", "note"]
@@ -318,6 +333,29 @@ def test_cross_validation_of_pyspark_chooses_among_settings(blobs, vectors, tmp_
     assert again.bestModel._fitted.to_bytes() == model.bestModel._fitted.to_bytes()
 
 
+def test_cross_validation_in_one_pass_has_the_metrics_of_pyspark(blobs, vectors):
+    x, y, _ = blobs
+    counts = np.rint(np.abs(x)) % 13
+    frame = vectors(counts, y)
+    estimator = NaiveBayes()
+    grid = ParamGridBuilder().addGrid(estimator.smoothing, [0.1, 100.0]).build()
+    evaluator = MulticlassClassificationEvaluator(metricName="logLoss")
+    settings = {
+        "estimator": estimator,
+        "estimatorParamMaps": grid,
+        "evaluator": evaluator,
+        "numFolds": 3,
+        "seed": 5,
+    }
+
+    ours = OnePassCrossValidator(**settings).fit(frame)
+
+    theirs = CrossValidator(**settings).fit(frame)
+    assert np.allclose(ours.avgMetrics, theirs.avgMetrics, rtol=1e-10)
+    assert ours.bestModel._fitted.to_bytes() == theirs.bestModel._fitted.to_bytes()
+    assert ours.bestModel.getSmoothing() == theirs.bestModel.getSmoothing()
+
+
 def test_settings_that_differ_in_the_penalty_share_one_pass(blobs, vectors, caplog):
     x, _, _ = blobs
     y = x @ np.arange(1.0, 6.0)
@@ -363,7 +401,9 @@ def test_sums_of_many_partitions_are_merged_in_groups(blobs, vectors):
 
     many = NaiveBayes().fit(vectors(counts, y, parts=90))
 
-    assert many._fitted.to_bytes() == NaiveBayes().fit(vectors(counts, y, parts=2))._fitted.to_bytes()
+    assert (
+        many._fitted.to_bytes() == NaiveBayes().fit(vectors(counts, y, parts=2))._fitted.to_bytes()
+    )
 
 
 def test_sparse_vectors_and_arrays(spark, vectors, blobs):
@@ -389,7 +429,9 @@ def test_sparse_vectors_and_arrays(spark, vectors, blobs):
 def test_a_time_limit_ends_with_the_best_so_far(blobs, vectors):
     x, y, _ = blobs
 
-    model = LogisticRegression(regParam=1e-9, tol=1e-14, maxIter=10000, timeLimit=0.01).fit(vectors(x, y))
+    model = LogisticRegression(regParam=1e-9, tol=1e-14, maxIter=10000, timeLimit=0.01).fit(
+        vectors(x, y)
+    )
 
     # The first round counts, so that a fit without a model yet goes on to the first evaluation.
     assert model.certificate["status"] == "time limit reached" or "time" in str(model.certificate)

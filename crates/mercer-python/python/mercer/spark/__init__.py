@@ -12,4 +12,6 @@ try:
     import pyarrow as _pyarrow  # noqa: F401
     from pyspark.sql.functions import ArrowUDFType as _ArrowUDFType  # noqa: F401
 except ImportError as _error:
-    raise ImportError("mercer.spark needs PySpark 4.1 or later with pyarrow: pip install 'pyspark>=4.1' pyarrow") from _error
+    raise ImportError(
+        "mercer.spark needs PySpark 4.1 or later with pyarrow: pip install 'pyspark>=4.1' pyarrow"
+    ) from _error

@@ -1,8 +1,8 @@
 """Classifiers for Spark, with the parameters of pyspark.ml.classification where it has the class.
 
-``featuresCol`` is a column of vectors or arrays, or ``inputCols`` names columns of numbers, strings and booleans, with
-missing values, which are preprocessed as ``mercer train`` does. Naive Bayes and discriminant analysis take one pass over
-the rows for their statistics; logistic regression and linear support vector machines one pass per round.
+``featuresCol`` is a column of vectors or arrays, or ``inputCols`` names numeric, string and boolean columns, with
+missing values, which are preprocessed as ``mercer train`` does. Naive Bayes and discriminant analysis take one pass
+over the rows for their statistics; logistic regression and linear support vector machines one pass per round.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ __all__ = [
     "QuadraticDiscriminantAnalysisModel",
 ]
 
-OUTPUTS = frozenset({"predictionCol", "probabilityCol", "rawPredictionCol", "threshold", "thresholds"})
+OUTPUTS = frozenset(
+    {"predictionCol", "probabilityCol", "rawPredictionCol", "threshold", "thresholds"}
+)
 
 
 def inverse_penalty(reg_param: float, weight: float) -> float:
@@ -73,7 +75,9 @@ def check_reg_param(value: float) -> float:
     return value
 
 
-class NaiveBayesModel(SparkClassificationModel, ProbabilisticClassificationModel, _NaiveBayesParams):
+class NaiveBayesModel(
+    SparkClassificationModel, ProbabilisticClassificationModel, _NaiveBayesParams
+):
     """Naive Bayes, fitted."""
 
     @property
@@ -140,7 +144,9 @@ class MixedNBModel(SparkClassificationModel, ProbabilisticClassificationModel):
 class MixedNB(SparkEstimator, ProbabilisticClassifier):
     """Naive Bayes of numeric, categorical, boolean and text columns with missing values, in one pass."""
 
-    alpha: Param[float] = float_param("alpha", "additive smoothing of categories and terms, at least 0")
+    alpha: Param[float] = float_param(
+        "alpha", "additive smoothing of categories and terms, at least 0"
+    )
     varSmoothing: Param[float] = float_param(
         "varSmoothing", "the fraction of the largest variance that is added to all variances"
     )
@@ -281,7 +287,9 @@ class LinearDiscriminantAnalysisModel(SparkClassificationModel, ProbabilisticCla
 class LinearDiscriminantAnalysis(SparkEstimator, ProbabilisticClassifier):
     """Linear discriminant analysis in one pass: Gaussian classes with a common covariance matrix."""
 
-    shrinkage: Param[str] = string_param("shrinkage", "none, auto (Ledoit-Wolf), or a number from 0 to 1")
+    shrinkage: Param[str] = string_param(
+        "shrinkage", "none, auto (Ledoit-Wolf), or a number from 0 to 1"
+    )
     _model = LinearDiscriminantAnalysisModel
     _at_finish = OUTPUTS | {"shrinkage"}
 
@@ -307,7 +315,8 @@ class QuadraticDiscriminantAnalysis(SparkEstimator, ProbabilisticClassifier):
     """Quadratic discriminant analysis in one pass: Gaussian classes, each with its covariance matrix."""
 
     regParam: Param[float] = float_param(
-        "regParam", "the fraction of each covariance matrix that is replaced by the identity, from 0 to 1"
+        "regParam",
+        "the fraction of each covariance matrix that is replaced by the identity, from 0 to 1",
     )
     _model = QuadraticDiscriminantAnalysisModel
     _at_finish = OUTPUTS | {"regParam"}

@@ -127,20 +127,27 @@ class _Models:
             return self.ready.pop(0)
 
 
+def scanned(estimator: Any, dataset: Any) -> tuple[Passes, Scan]:
+    """The passes over the columns of a fit, and the first of them."""
+    regression = estimator._regression
+    passes = Passes(dataset, input_columns(estimator, dataset.schema), regression)
+    found = passes.scan()
+    check_scan(estimator, found, regression)
+    passes.columns = resolved(estimator, passes.columns, found)
+    if estimator.getOrDefault(estimator.exactSums):
+        check_exact(estimator, passes.columns)
+    return passes, found
+
+
 def fit_settings(estimator: Any, dataset: Any, settings: Sequence[Any]) -> list[Any]:
     """The models of settings that observe the same: one preparation, and one pass or one set of rounds each."""
     estimators = [estimator.copy(setting) for setting in settings]
     first = estimators[0]
-    regression = first._regression
-    passes = Passes(dataset, input_columns(first, dataset.schema), regression)
-    found = passes.scan()
-    check_scan(first, found, regression)
-    columns = passes.columns = resolved(first, passes.columns, found)
+    passes, found = scanned(first, dataset)
+    columns = passes.columns
     problems = [each._problem(found, columns.sparse) for each in estimators]
     fit = passes.prepare(described(first, problems[0], columns))
     exact = first.getOrDefault(first.exactSums)
-    if exact:
-        check_exact(first, columns)
     limit = first.getOrDefault(first.timeLimit) or None
     fits = [fit.with_params(json.dumps(problem.params)) for problem in problems]
     if fit.by_rounds:
@@ -154,9 +161,13 @@ def fit_settings(estimator: Any, dataset: Any, settings: Sequence[Any]) -> list[
         sums = passes.statistics(fit, exact)
         fitted = [each.finish(sums) for each in fits]
     return [
-        each._copyValues(each._model(result, columns))._resetUid(each.uid)
-        for each, result in zip(estimators, fitted, strict=True)
+        model_of(each, result, columns) for each, result in zip(estimators, fitted, strict=True)
     ]
+
+
+def model_of(estimator: Any, fitted: Any, columns: Input) -> Any:
+    """The model of an estimator, with its parameters and its identifier."""
+    return estimator._copyValues(estimator._model(fitted, columns))._resetUid(estimator.uid)
 
 
 def input_columns(estimator: Any, schema: types.StructType) -> Input:
@@ -304,8 +315,14 @@ def described(estimator: Any, problem: Problem, columns: Input) -> Any:
             problem.scale,
             feature_map,
         )
-    steps = list(estimator.getOrDefault(estimator.prepare)) if estimator.isDefined(estimator.prepare) else []
-    fields = [(f.name, f.kind, list(f.levels) if f.levels is not None else None) for f in columns.fields]
+    steps = (
+        list(estimator.getOrDefault(estimator.prepare))
+        if estimator.isDefined(estimator.prepare)
+        else []
+    )
+    fields = [
+        (f.name, f.kind, list(f.levels) if f.levels is not None else None) for f in columns.fields
+    ]
     return _mercer.PartitionedFit.of_table(
         problem.id, params, fields, columns.label, columns.weight, labels, steps, feature_map
     )

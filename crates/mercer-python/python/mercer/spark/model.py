@@ -10,7 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 from pyspark.ml.linalg import DenseMatrix, DenseVector, Vector, Vectors, VectorUDT
-from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReadable, MLReader, MLWritable, MLWriter
+from pyspark.ml.util import (
+    DefaultParamsReader,
+    DefaultParamsWriter,
+    MLReadable,
+    MLReader,
+    MLWritable,
+    MLWriter,
+)
 from pyspark.sql import functions, types
 from pyspark.sql.functions import ArrowUDFType
 from pyspark.sql.pandas.functions import arrow_udf
@@ -97,7 +104,9 @@ def rule_codes(fitted: Any, features: Any, rule: Any) -> np.ndarray:
     limits = np.asarray(limits)
     # A threshold of zero always wins, unless the probability is zero, as in MLlib.
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = np.where(limits > 0, probabilities / limits, np.where(probabilities > 0, np.inf, 0))
+        scaled = np.where(
+            limits > 0, probabilities / limits, np.where(probabilities > 0, np.inf, 0)
+        )
     return np.argmax(scaled, axis=1)
 
 
@@ -161,7 +170,9 @@ class SparkModel(HasTable, MLWritable, MLReadable[Any]):
         missing = [name for name in columns.feature_columns if name not in dataset.columns]
         if missing:
             raise ValueError(f"the columns {missing} of the model are not in the data frame")
-        kind = types.StructType([types.StructField(key, kind) for key, (_, kind) in outputs.items()])
+        kind = types.StructType(
+            [types.StructField(key, kind) for key, (_, kind) in outputs.items()]
+        )
         predict = arrow_udf(
             predictor(self._fitted.to_bytes(), columns, tuple(outputs), rule),
             kind,

@@ -38,7 +38,8 @@ class HasTable(HasInputCols, HasWeightCol):
     """Where the features come from, and how the columns of a table are preprocessed."""
 
     categoricalCols: Param[list[str]] = strings_param(
-        "categoricalCols", "columns of inputCols that are categories, whatever their values look like"
+        "categoricalCols",
+        "columns of inputCols that are categories, whatever their values look like",
     )
     textCols: Param[list[str]] = strings_param(
         "textCols", "columns of inputCols that are text, whatever their values look like"

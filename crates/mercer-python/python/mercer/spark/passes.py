@@ -1,7 +1,7 @@
 """Passes over a data frame: every partition observes its rows, and the sums are merged in the order of partitions.
 
-A pass is ``mapInArrow`` with one row of sums per partition. Sums of more than :data:`MAX_COLLECTED` partitions are first
-merged by ``groupBy(...).applyInArrow`` in groups of :data:`MERGED`, along the same tree of partitions, so that the
+A pass is ``mapInArrow`` with one row of sums per partition. Sums of more than :data:`MAX_COLLECTED` partitions are
+first merged by ``groupBy(...).applyInArrow`` in groups of :data:`MERGED`, along the same tree of partitions, so that the
 result depends on the partitions only, not on executors or on which task ends first.
 """
 
@@ -40,6 +40,8 @@ BLOCK = pa.schema(
         ("w", pa.binary()),
     ]
 )
+FOLD = pa.schema([*STATE, ("fold", pa.int64())])
+FOLD_TYPES = "part long, rows long, state binary, fold long"
 STATE_TYPES = "part long, rows long, state binary"
 BLOCK_TYPES = (
     "part long, block long, rows long, x binary, indices binary, offsets binary, y binary, w binary"
@@ -81,9 +83,7 @@ def check_whole(rows: Any, weights: np.ndarray | None) -> None:
             " depend on the order of the rows; set exactSums=False"
         )
     if weights is not None and not arrow.are_whole(weights):
-        raise ValueError(
-            "exactSums=True needs weights that are whole numbers; set exactSums=False"
-        )
+        raise ValueError("exactSums=True needs weights that are whole numbers; set exactSums=False")
 
 
 def observe_raw(
@@ -201,6 +201,36 @@ def observe_round(
     return observe_partition
 
 
+def observe_folds(
+    description: bytes, columns: arrow.Input, fold: str, n_folds: int
+) -> Callable[..., Iterator[pa.RecordBatch]]:
+    """Observes the sufficient statistics of every fold, one row of sums per partition and fold."""
+
+    def observe_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        use_task_threads()
+        part, fit = partition_id(), fit_of(description)
+        observers = [fit.observer() for _ in range(n_folds)]
+        n_rows = [0] * n_folds
+        for table in arrow.regroup(batches, fit.group_rows):
+            folds = arrow.whole(table.column(fold)).to_numpy(zero_copy_only=False)
+            for k, observer in enumerate(observers):
+                rows = table.filter(pa.array(folds == k))
+                if rows.num_rows:
+                    features = fit.encode(arrow.rows(rows, columns))
+                    target, weights = arrow.target(rows, columns), arrow.weights(rows, columns)
+                    observer.observe(features, target, weights)
+                    n_rows[k] += rows.num_rows
+        for k, observer in enumerate(observers):
+            state = observer.finish()
+            if state is not None:
+                batch = state_batch(part, n_rows[k], state)
+                yield pa.RecordBatch.from_arrays(
+                    [*batch.columns, pa.array([k], pa.int64())], schema=FOLD
+                )
+
+    return observe_partition
+
+
 def merge_group(description: bytes) -> Callable[[pa.Table], pa.Table]:
     """Merges the sums of some partitions, in their order."""
 
@@ -212,6 +242,13 @@ def merge_group(description: bytes) -> Callable[[pa.Table], pa.Table]:
         return pa.Table.from_batches([state_batch(part, n_rows, merged)])
 
     return merge
+
+
+def group_of_parts() -> Any:
+    """The column that groups neighboring partitions."""
+    from pyspark.sql import functions
+
+    return functions.floor(functions.col("part") / MERGED).alias("group")
 
 
 class Passes:
@@ -226,14 +263,17 @@ class Passes:
 
     def scan(self) -> scan.Scan:
         """The first pass."""
-        found = self.dataset.mapInArrow(
-            scan.worker(self.columns, self.regression), scan.SCHEMA
-        ).collect()
+        observe = scan.worker(self.columns, self.regression)
+        states = self.dataset.mapInArrow(observe, scan.SCHEMA)
+        if any(column.kind in ("string", "categories") for column in self.columns.fields):
+            # Distinct strings of many partitions could be too many for the driver.
+            states = states.groupBy(group_of_parts()).applyInArrow(scan.merge_group, scan.SCHEMA)
         total, first_row = scan.Scan(), 0
-        for row in sorted(found, key=lambda row: row["part"]):
+        for row in sorted(states.collect(), key=lambda row: row["part"]):
             total.merge(scan.Scan.from_bytes(bytes(row["state"])))
-            self.first_rows[row["part"]] = first_row
-            first_row += row["rows"]
+        for part, n_rows in sorted(total.parts.items()):
+            self.first_rows[part] = first_row
+            first_row += n_rows
         self.n_parts = 1 + max(self.first_rows, default=0)
         return total
 
@@ -241,10 +281,8 @@ class Passes:
         """The merged sums of all partitions."""
         n_parts, description = self.n_parts, fit.to_bytes()
         while n_parts > MAX_COLLECTED:
-            from pyspark.sql import functions
-
-            group = functions.floor(functions.col("part") / MERGED).alias("group")
-            states = states.groupBy(group).applyInArrow(merge_group(description), STATE_TYPES)
+            merge = merge_group(description)
+            states = states.groupBy(group_of_parts()).applyInArrow(merge, STATE_TYPES)
             n_parts = -(-n_parts // MERGED)
         rows = sorted(states.collect(), key=lambda row: row["part"])
         sums = fit.merge([bytes(row["state"]) for row in rows])
@@ -275,6 +313,20 @@ class Passes:
         )
         return sums
 
+    def fold_statistics(self, fit: Any, dataset: Any, fold: str, n_folds: int) -> list[bytes]:
+        """The sufficient statistics of every fold, in one pass."""
+        columns = [*self.columns.columns, fold]
+        observe = observe_folds(fit.to_bytes(), self.columns, fold, n_folds)
+        states = dataset.select(*columns).mapInArrow(observe, FOLD_TYPES)
+        rows = sorted(states.collect(), key=lambda row: row["part"])
+        sums = []
+        for k in range(n_folds):
+            merged = fit.merge([bytes(row["state"]) for row in rows if row["fold"] == k])
+            if merged is None:
+                raise ValueError(f"fold {k} has no rows; use fewer folds")
+            sums.append(merged)
+        return sums
+
     def blocks(self, fit: Any) -> Any:
         """The encoded rows, kept by Spark for the rounds; to be released by ``unpersist``."""
         return self.dataset.mapInArrow(
@@ -297,7 +349,9 @@ class Passes:
             # Before the first evaluation there is no model to return.
             evaluated = rounds.progress() is not None
             if time_limit is not None and seconds >= time_limit and evaluated:
-                logger.warning("the time limit of %g s ended the fit after %d rounds", time_limit, n_rounds)
+                logger.warning(
+                    "the time limit of %g s ended the fit after %d rounds", time_limit, n_rounds
+                )
                 return rounds.finish(stopped=True)
 
 

@@ -83,6 +83,8 @@ class Scan:
     width: int = -1
     stored: int = 0
     strings: dict[str, Strings] = field(default_factory=dict)
+    parts: dict[int, int] = field(default_factory=dict)
+    """The number of rows of each partition."""
 
     def observe(self, table: pa.Table, columns: arrow.Input, regression: bool) -> None:
         """Adds rows."""
@@ -145,6 +147,7 @@ class Scan:
 
     def merge(self, other: Scan) -> None:
         """Adds the scan of other rows."""
+        self.parts.update(other.parts)
         if other.rows == 0:
             return
         if self.width >= 0 and other.width >= 0 and self.width != other.width:
@@ -165,6 +168,7 @@ class Scan:
 
     def to_bytes(self) -> bytes:
         state = {**vars(self), "classes": list(self.classes.items())}
+        state["parts"] = list(self.parts.items())
         state["strings"] = {name: vars(strings) for name, strings in self.strings.items()}
         return json.dumps(state).encode()
 
@@ -172,6 +176,7 @@ class Scan:
     def from_bytes(state: bytes) -> Scan:
         fields = json.loads(state)
         fields["classes"] = {value: total for value, total in fields["classes"]}
+        fields["parts"] = {part: rows for part, rows in fields["parts"]}
         fields["strings"] = {name: Strings(**part) for name, part in fields["strings"].items()}
         return Scan(**fields)
 
@@ -194,12 +199,27 @@ def worker(columns: arrow.Input, regression: bool) -> Callable[..., Iterator[pa.
         context = TaskContext.get()
         part = context.partitionId() if context else 0
         scan = Scan()
+        scan.parts[part] = 0
         for batch in batches:
             if batch.num_rows:
                 scan.observe(pa.Table.from_batches([batch]), columns, regression)
-        yield pa.RecordBatch.from_pydict(
-            {"part": [part], "rows": [scan.rows], "state": [scan.to_bytes()]},
-            pa.schema([("part", pa.int64()), ("rows", pa.int64()), ("state", pa.binary())]),
-        )
+        scan.parts[part] = scan.rows
+        yield state_batch(part, scan)
 
     return scan_partition
+
+
+def state_batch(part: int, scan: Scan) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(
+        {"part": [part], "rows": [scan.rows], "state": [scan.to_bytes()]},
+        pa.schema([("part", pa.int64()), ("rows", pa.int64()), ("state", pa.binary())]),
+    )
+
+
+def merge_group(table: pa.Table) -> pa.Table:
+    """Merges the scans of some partitions, in their order."""
+    table = table.sort_by("part")
+    total = Scan()
+    for state in table.column("state").to_pylist():
+        total.merge(Scan.from_bytes(state))
+    return pa.Table.from_batches([state_batch(table.column("part")[0].as_py(), total)])
