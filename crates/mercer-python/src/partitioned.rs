@@ -141,6 +141,11 @@ impl PyPartitionedFit {
         Ok(PyPartitionedFit { fit: Arc::new(fit) })
     }
 
+    /// The fit for processes that observe encoded rows by rounds, without what only encoding needs.
+    fn of_encoded_rows(&self) -> PyPartitionedFit {
+        PyPartitionedFit { fit: Arc::new(self.fit.of_encoded_rows()) }
+    }
+
     /// What the next pass over the rows is for: `preprocessing`, `map` or `fit`.
     #[getter]
     fn stage(&self) -> &'static str {

@@ -9,7 +9,7 @@
 use super::Trained;
 use super::target_scale::{TargetScaling, TargetSums};
 use crate::catalog::{AnyModel, AnyStats, Capability, Estimator};
-use crate::data::{Classes, Dataset, Schema, Table, check_cells};
+use crate::data::{Classes, Dataset, Field, Kind, Schema, Table, check_cells};
 use crate::error::{Error, Result};
 use crate::file;
 use crate::model::{
@@ -17,7 +17,7 @@ use crate::model::{
     Statistics, Stop, Tree, gather,
 };
 use crate::preprocess::{
-    FeatureObserver, FeatureSums, Features, Reads, Recipe, RowSample, TargetScale,
+    FeatureObserver, FeatureSums, Features, Reads, Recipe, RowSample, Step, TargetScale,
 };
 use crate::train::recipe_for;
 use mercer_num::Rows;
@@ -204,6 +204,20 @@ impl PartitionedFit {
         let chunk = self.estimator.chunk_rows(width, self.features.layout());
         let groups = (VALUES_PER_GROUP / width / chunk.max(1)).max(1);
         chunk << groups.ilog2()
+    }
+
+    /// The fit for processes that observe encoded rows: without levels, vocabularies and kernel maps, which can be much
+    /// larger than the sums.
+    #[must_use]
+    pub fn of_encoded_rows(&self) -> PartitionedFit {
+        let width = self.features.n_features();
+        let field = Field { width, ..Field::new("features", Kind::Sparse) };
+        let features = Features {
+            steps: vec![Step::Sparse],
+            target_scale: self.features.target_scale,
+            ..Features::of_schema(Schema { fields: vec![field] })
+        };
+        PartitionedFit { features, recipe: Recipe::default(), ..self.clone() }
     }
 
     /// The bytes that travel to other processes.

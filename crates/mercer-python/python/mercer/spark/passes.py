@@ -1,8 +1,8 @@
 """Passes over a data frame: every partition observes its rows, and the sums are merged in the order of partitions.
 
 A pass is ``mapInArrow`` with one row of sums per partition. Sums of more than :data:`MAX_COLLECTED` partitions are
-first merged by ``groupBy(...).applyInArrow`` in groups of :data:`MERGED`, along the same tree of partitions, so that the
-result depends on the partitions only, not on executors or on which task ends first.
+first merged by ``groupBy(...).applyInArrow`` in groups of :data:`MERGED`, along the same tree of partitions, so that
+the result depends on the partitions only, not on executors or on which task ends first.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ class Passes:
 
     def merged(self, fit: Any, states: Any) -> bytes:
         """The merged sums of all partitions."""
-        n_parts, description = self.n_parts, fit.to_bytes()
+        n_parts, description = self.n_parts, fit.of_encoded_rows().to_bytes()
         while n_parts > MAX_COLLECTED:
             merge = merge_group(description)
             states = states.groupBy(group_of_parts()).applyInArrow(merge, STATE_TYPES)
@@ -336,7 +336,7 @@ class Passes:
     def rounds(self, fit: Any, blocks: Any, time_limit: float | None) -> Any:
         """Fits by rounds: one pass over the blocks each."""
         rounds, start, n_rounds = fit.rounds(), time.monotonic(), 0
-        description = fit.to_bytes()
+        description = fit.of_encoded_rows().to_bytes()
         while True:
             observe = observe_round(description, rounds.point(), self.regression)
             sums = self.merged(fit, blocks.mapInArrow(observe, STATE_TYPES))
