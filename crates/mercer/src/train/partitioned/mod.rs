@@ -6,24 +6,26 @@
 //! sufficient statistics or found by rounds ([`RoundsFit`]). Everything that travels is a model file's kind of bytes and
 //! is checked when it is read.
 
+mod observer;
+mod rounds;
+mod sums;
+
+pub use self::observer::PartObserver;
+pub use self::rounds::RoundsFit;
+pub use self::sums::PartSums;
+
+use self::observer::ObserverState;
+use self::sums::{StageSums, bytes_of, other_stage, value_of};
 use super::Trained;
 use super::target_scale::{TargetScaling, TargetSums};
-use crate::catalog::{AnyModel, AnyStats, Capability, Estimator};
-use crate::data::{Classes, Dataset, Field, Kind, Schema, Table, check_cells};
+use crate::catalog::{AnyModel, Capability, Estimator};
+use crate::data::{Classes, Dataset, Field, Kind, Schema, Table};
 use crate::error::{Error, Result};
-use crate::file;
-use crate::model::{
-    BoxedRounds, Gathered, Monitor, RoundPenalty, RoundPoint, RoundProgress, RoundSums, Shape,
-    Statistics, Stop, Tree, gather,
-};
-use crate::preprocess::{
-    FeatureObserver, FeatureSums, Features, Reads, Recipe, RowSample, Step, TargetScale,
-};
+use crate::model::{BoxedRounds, Monitor, RoundPenalty, RoundPoint, Shape};
+use crate::preprocess::{FeatureObserver, Features, Reads, Recipe, RowSample, Step, TargetScale};
 use crate::train::recipe_for;
 use mercer_num::Rows;
 use mercer_num::parallel;
-use mercer_num::rows::Missing;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -76,34 +78,6 @@ pub enum Target<'a> {
     Classes(&'a [u32]),
     /// Regression targets.
     Regression(&'a [f64]),
-}
-
-/// The sums of a part of the rows at some stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PartSums {
-    /// The number of rows.
-    pub rows: u64,
-    sums: StageSums,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum StageSums {
-    Preprocessing { features: Box<FeatureSums>, target: TargetSums },
-    Map(RowSample),
-    Statistics(Box<AnyStats>),
-    Round(RoundSums),
-}
-
-/// Reads what [`bytes_of`] wrote.
-fn value_of<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    file::from_bytes(bytes)?.into_value().map_err(|e| Error::File(e.to_string()))
-}
-
-/// The bytes of a value, in the format of model files.
-fn bytes_of<T: Serialize>(value: &T) -> Result<Vec<u8>> {
-    file::to_bytes(Tree::of(value).map_err(|e| Error::File(e.to_string()))?)
 }
 
 impl PartitionedFit {
@@ -367,257 +341,5 @@ impl PartitionedFit {
             _ => return Err(self.estimator.unable("learn this kind of target")),
         };
         if weights.is_empty() { Ok(data) } else { data.weighted(weights) }
-    }
-}
-
-fn other_stage() -> Error {
-    Error::Merge { why: "the sums belong to another stage of the fit".into() }
-}
-
-impl PartSums {
-    /// Adds the sums of other rows.
-    ///
-    /// # Errors
-    /// If they are of another stage or of other columns.
-    pub fn merge(&mut self, other: &PartSums) -> Result<()> {
-        self.rows += other.rows;
-        match (&mut self.sums, &other.sums) {
-            (
-                StageSums::Preprocessing { features, target },
-                StageSums::Preprocessing { features: more, target: targets },
-            ) => {
-                target.merge(targets);
-                features.merge(more)
-            }
-            (StageSums::Map(mine), StageSums::Map(theirs)) => mine.merge(theirs),
-            (StageSums::Statistics(mine), StageSums::Statistics(theirs)) => mine.merge(theirs),
-            (StageSums::Round(mine), StageSums::Round(theirs)) => {
-                if mine.sums.len() != theirs.sums.len() {
-                    return Err(other_stage());
-                }
-                mine.merge(theirs)
-            }
-            _ => Err(other_stage()),
-        }
-    }
-
-    /// The bytes that travel to other processes.
-    ///
-    /// # Errors
-    /// If the sums cannot be written.
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        bytes_of(self)
-    }
-
-    /// Reads and checks sums.
-    ///
-    /// # Errors
-    /// The first field that is not valid.
-    pub fn from_bytes(bytes: &[u8]) -> Result<PartSums> {
-        let part: PartSums = value_of(bytes)?;
-        match &part.sums {
-            StageSums::Preprocessing { features, target } => match target.is_valid() {
-                true => features.check()?,
-                false => return Err(Error::File("inconsistent sums of the target".into())),
-            },
-            StageSums::Map(sample) => sample.check()?,
-            StageSums::Statistics(stats) => stats.check()?,
-            StageSums::Round(sums) => sums.check()?,
-        }
-        Ok(part)
-    }
-}
-
-/// Observes a part of the rows.
-pub struct PartObserver {
-    fit: Arc<PartitionedFit>,
-    state: ObserverState,
-    /// The index of the first row of the part.
-    first_row: u64,
-    rows: u64,
-}
-
-enum ObserverState {
-    Preprocessing(Box<FeatureObserver>, TargetSums),
-    Map(RowSample),
-    Statistics(parallel::Tree<AnyStats>),
-    Round(BoxedRounds<AnyModel>, parallel::Tree<RoundSums>),
-}
-
-impl PartObserver {
-    /// Adds rows: as they are read while the preprocessing or a map is fitted, and encoded afterwards. Groups of
-    /// [`PartitionedFit::group_rows`] rows, but for the last one, give the same sums however the rows arrive.
-    ///
-    /// # Errors
-    /// If the rows are invalid.
-    pub fn observe(
-        &mut self,
-        rows: PartRows<'_>,
-        target: Target<'_>,
-        weights: &[f64],
-        monitor: &Monitor<'_>,
-    ) -> Result<()> {
-        let n_rows = match &rows {
-            PartRows::Table(table) => table.n_rows(),
-            PartRows::Matrix(rows) => rows.n_rows(),
-        };
-        if n_rows == 0 {
-            return Ok(());
-        }
-        let before = (self.first_row + self.rows) as usize;
-        self.observe_rows(rows, target, weights, monitor).map_err(|e| e.after_rows(before))?;
-        self.rows += n_rows as u64;
-        Ok(())
-    }
-
-    fn observe_rows(
-        &mut self,
-        rows: PartRows<'_>,
-        target: Target<'_>,
-        weights: &[f64],
-        monitor: &Monitor<'_>,
-    ) -> Result<()> {
-        let fit = &self.fit;
-        match (&mut self.state, rows) {
-            (ObserverState::Preprocessing(features, sums), PartRows::Table(table)) => {
-                if let Target::Regression(y) = target {
-                    sums.observe(y, weights);
-                }
-                features.observe(table, weights, monitor)
-            }
-            (ObserverState::Preprocessing(features, _), PartRows::Matrix(rows)) => {
-                features.observe(&fit.features.table_of(&rows)?, weights, monitor)
-            }
-            (ObserverState::Map(sample), rows) => {
-                let map = fit.recipe.map.as_ref().ok_or_else(other_stage)?;
-                let first_row = self.first_row + self.rows;
-                let part = match rows {
-                    PartRows::Table(table) => {
-                        let encoded = fit.features.encode(table, None)?;
-                        check_cells(&encoded.rows(), Missing::Refused)?;
-                        RowSample::of(&encoded.rows(), map, first_row)
-                    }
-                    PartRows::Matrix(rows) => {
-                        check_cells(&rows, Missing::Refused)?;
-                        match fit.features.encode_matrix(&rows)? {
-                            Some(scaled) => RowSample::of(&Rows::from(&scaled), map, first_row),
-                            None => RowSample::of(&rows, map, first_row),
-                        }
-                    }
-                };
-                sample.merge(&part)
-            }
-            (ObserverState::Statistics(tree), PartRows::Matrix(rows)) => {
-                let descriptions = match fit.estimator.card().reads() {
-                    Reads::Mixed => fit.features.descriptions(),
-                    _ => Arc::default(),
-                };
-                let data = fit.dataset(rows.view(), target, weights)?;
-                let data = match descriptions.is_empty() {
-                    true => data,
-                    false => data.with_descriptions(&descriptions)?,
-                };
-                let Gathered { stats, .. } = fit.estimator.gather(&data, monitor)?;
-                tree.push(stats, fit.leaves(&data), AnyStats::merge)
-            }
-            (ObserverState::Round(rounds, tree), PartRows::Matrix(rows)) => {
-                let scaled = fit.standardized(target);
-                let target = scaled.as_deref().map_or(target, Target::Regression);
-                let data = fit.dataset(rows.view(), target, weights)?;
-                let observe =
-                    |sums: &mut RoundSums, batch: &Dataset<'_>| rounds.observe(sums, batch);
-                let Gathered { stats, .. } = gather(&data, monitor, observe)?;
-                tree.push(stats, fit.leaves(&data), RoundSums::merge)
-            }
-            _ => Err(other_stage()),
-        }
-    }
-
-    /// The sums of the observed rows; `None` if there were none.
-    ///
-    /// # Errors
-    /// If text columns cannot be counted.
-    pub fn finish(self) -> Result<Option<PartSums>> {
-        if self.rows == 0 {
-            return Ok(None);
-        }
-        let sums = match self.state {
-            ObserverState::Preprocessing(features, target) => {
-                Some(StageSums::Preprocessing { features: features.finish()?.into(), target })
-            }
-            ObserverState::Map(sample) => Some(StageSums::Map(sample)),
-            ObserverState::Statistics(tree) => {
-                let stats = tree.finish(AnyStats::merge)?;
-                stats.map(|stats| StageSums::Statistics(Box::new(stats)))
-            }
-            ObserverState::Round(_, tree) => tree.finish(RoundSums::merge)?.map(StageSums::Round),
-        };
-        Ok(sums.map(|sums| PartSums { rows: self.rows, sums }))
-    }
-}
-
-impl PartitionedFit {
-    /// The number of leaves of the merge tree that some rows make.
-    fn leaves(&self, data: &Dataset<'_>) -> usize {
-        let chunk = match self.by_rounds() {
-            true => parallel::chunk_rows(data.n_columns(), data.layout()),
-            false => self.estimator.chunk_rows(data.n_columns(), data.layout()),
-        };
-        data.n_rows().div_ceil(chunk).max(1)
-    }
-
-    /// The target in the units of the fit, if it is standardized.
-    fn standardized(&self, target: Target<'_>) -> Option<Vec<f64>> {
-        match (self.features.target_scale, target) {
-            (Some((mean, deviation)), Target::Regression(y)) => {
-                Some(TargetScaling { mean, deviation }.standardized(y))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The driver's side of a fit by rounds.
-pub struct RoundsFit {
-    fit: PartitionedFit,
-    rounds: BoxedRounds<AnyModel>,
-}
-
-impl RoundsFit {
-    /// The bytes of the point of the next round; `None` before the first.
-    ///
-    /// # Errors
-    /// If the point cannot be written.
-    pub fn point(&self) -> Result<Option<Vec<u8>>> {
-        self.rounds.point().as_ref().map(bytes_of).transpose()
-    }
-
-    /// Takes the sums of all rows; returns whether another round follows.
-    ///
-    /// # Errors
-    /// If no model can be fitted to the rows.
-    pub fn step(&mut self, sums: &PartSums) -> Result<bool> {
-        match &sums.sums {
-            StageSums::Round(round) => self.rounds.step(round, sums.rows),
-            _ => Err(other_stage()),
-        }
-    }
-
-    /// The current objective and duality gap; `None` before the first evaluation.
-    pub fn progress(&self) -> Option<RoundProgress> {
-        self.rounds.progress()
-    }
-
-    /// The model of the current point.
-    ///
-    /// # Errors
-    /// If no round has evaluated one.
-    pub fn finish(self, stopped: Option<Stop>) -> Result<Trained> {
-        let RoundsFit { fit, rounds } = self;
-        let mut fitted = rounds.finish(stopped)?;
-        if let Some((mean, deviation)) = fit.features.target_scale {
-            fitted = TargetScaling { mean, deviation }.undo(fitted);
-        }
-        Ok(Trained::new(fit.estimator, fit.features, fitted, None))
     }
 }
