@@ -24,6 +24,8 @@ SCRIPT = textwrap.dedent(
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.ui.enabled", "false")
         .config("spark.executor.memory", "1g")
+        # Otherwise the number of cores decides how files are divided into partitions.
+        .config("spark.sql.files.minPartitionNum", "8")
         .config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
         .config("spark.executorEnv.PYSPARK_PYTHON", os.environ["PYSPARK_PYTHON"])
         .getOrCreate()
