@@ -11,10 +11,10 @@ MODULE := $(PACKAGE)/mercer/_mercer.abi3.so
 # Incremental compilation makes a cold build slower, and `make test` is mostly run cold.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: test format lint words build rust docs fresh python python-lint sklearn-sample sklearn-suite serve-suite module generate bench promises fuzz deny clean
+.PHONY: test format lint words build rust docs fresh python python-lint sklearn-sample sklearn-suite spark spark-suite serve-suite module generate bench promises fuzz deny clean
 
 ## Every check and test, Rust and Python.
-test: format words lint build rust fresh docs python-lint python sklearn-sample
+test: format words lint build rust fresh docs python-lint python sklearn-sample spark
 	@echo "all tests passed"
 
 format:
@@ -62,6 +62,24 @@ sklearn-suite: module $(STAMP)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r $(ECOSYSTEM)
 	$(SUITE)
 	PYTHONPATH=$(PACKAGE) $(PYTHON) -m pytest -q crates/mercer-python/tests/test_ecosystem.py
+
+## Mercer on Spark: one `local[2]` session; and all of it: local-cluster, a standalone cluster, Connect, lost executors.
+SPARK := crates/mercer-python/tests/spark
+SPARK_VENV := .venv-spark
+SPARK_STAMP := $(SPARK_VENV)/.ready
+spark: module
+	@if $(MAKE) --no-print-directory $(SPARK_STAMP); then $(SPARK)/run.sh $(SPARK)/test_spark.py; \
+	else echo "SKIPPED: pyspark cannot be installed into $(SPARK_VENV); the tests of mercer.spark did not run"; fi
+
+spark-suite: module $(SPARK_STAMP)
+	$(SPARK)/run.sh $(SPARK)/test_spark.py $(SPARK)/test_local_cluster.py $(SPARK)/test_wide.py
+	$(SPARK)/run.sh $(SPARK)/test_standalone.py
+	$(SPARK)/run.sh $(SPARK)/test_connect.py
+
+$(SPARK_STAMP): $(SPARK)/requirements.txt
+	python3 -m venv $(SPARK_VENV)
+	$(SPARK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(SPARK)/requirements.txt
+	touch $@
 
 python-lint: $(STAMP)
 	$(VENV)/bin/ruff check crates/mercer-python crates/mercer-server bench tools
@@ -111,4 +129,4 @@ deny:
 
 clean:
 	cargo clean
-	rm -rf $(VENV) $(SERVE_VENV) bench/.venv $(MODULE)
+	rm -rf $(VENV) $(SERVE_VENV) $(SPARK_VENV) bench/.venv $(MODULE)

@@ -16,6 +16,17 @@ pub fn open(
     target: Option<&str>,
     session: &Session,
 ) -> Result<Source> {
+    open_several(path, &[], reading, target, session)
+}
+
+/// Opens a file and more files as one table, and reports the format.
+pub fn open_several(
+    path: &str,
+    more: &[String],
+    reading: &Reading,
+    target: Option<&str>,
+    session: &Session,
+) -> Result<Source> {
     let mut options = Options {
         format: reading.format,
         delimiter: reading.delimiter,
@@ -29,7 +40,14 @@ pub fn open(
         options.cache_bytes = options.cache_bytes.min(memory / 4);
     }
     options.missing.extend(reading.missing.iter().cloned());
-    let source = Source::open(path, &options)?;
+    let source = match more {
+        [] => Source::open(path, &options)?,
+        more => {
+            let paths: Vec<String> =
+                std::iter::once(path.to_owned()).chain(more.iter().cloned()).collect();
+            Source::open_several(&paths, &options)?
+        }
+    };
     session.message(&format!("{}: {}", source.name(), source.description()));
     Ok(source)
 }

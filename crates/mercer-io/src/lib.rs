@@ -27,6 +27,7 @@ mod csv;
 mod decoder;
 mod documents;
 mod error;
+mod files;
 mod jsonl;
 mod mail;
 mod missing;

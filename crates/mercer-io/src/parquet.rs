@@ -102,7 +102,7 @@ impl Reader for Parquet {
             reader.map_err(|e| damaged(&self.input, e))
         })?;
         let total = self.metadata.metadata().file_metadata().num_rows().max(1) as u64;
-        let mut n_read = 0;
+        let (mut n_read, mut reported) = (0, 0);
         let mut failed = false;
         Ok(Box::new(std::iter::from_fn(move || {
             let _guard = &guard;
@@ -116,7 +116,9 @@ impl Reader for Parquet {
             if let Ok(Some(batch)) = &batch {
                 n_read += batch.num_rows() as u64;
                 let fraction = n_read as f64 / total as f64;
-                pass.progress.store((self.input.size as f64 * fraction) as u64, Ordering::Relaxed);
+                let bytes = (self.input.size as f64 * fraction) as u64;
+                pass.progress.fetch_add(bytes.saturating_sub(reported), Ordering::Relaxed);
+                reported = bytes;
             }
             batch.transpose()
         })))

@@ -39,6 +39,11 @@ pub(crate) trait Reader: Sync {
         0
     }
 
+    /// The first line (or row) of the file that a block begins; `None` if it continues one.
+    fn restarts_at(&self, _block: &Self::Block) -> Option<u64> {
+        None
+    }
+
     /// The position in its errors: a line or a row.
     fn at(&self) -> fn(u64) -> At {
         At::Line
@@ -103,16 +108,17 @@ pub(crate) fn waves<R: Reader, T: Send>(
         loop {
             let blocks: Vec<Result<R::Block>> = receiver.iter().take(size).collect();
             let last = blocks.len() < size;
-            let worked: Vec<(Result<T>, u64)> = blocks
+            let worked: Vec<(Result<T>, u64, Option<u64>)> = blocks
                 .into_par_iter()
                 .with_max_len(1)
                 .map(|block| match block {
-                    Ok(block) => (work(&block), reader.n_lines(&block)),
-                    Err(error) => (Err(error), 0),
+                    Ok(block) => (work(&block), reader.n_lines(&block), reader.restarts_at(&block)),
+                    Err(error) => (Err(error), 0, None),
                 })
                 .collect();
             let mut results = Vec::with_capacity(worked.len());
-            for (result, n_lines) in worked {
+            for (result, n_lines, restart) in worked {
+                line = restart.unwrap_or(line);
                 results.push((result.map_err(|e| e.later(line))?, line));
                 line += n_lines;
             }

@@ -9,6 +9,7 @@ use crate::csv::Csv;
 use crate::decoder::Decoder;
 use crate::documents::{self, Documents};
 use crate::error::{Error, Result};
+use crate::files::{self, Files};
 use crate::jsonl::JsonLines;
 use crate::open::{Compression, Input};
 use crate::options::{Format, Options};
@@ -23,6 +24,7 @@ use mercer::data::Schema;
 use mercer::data::{Kind, Stream, Table};
 use mercer_num::parallel::prelude::*;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -45,11 +47,11 @@ pub struct Source {
 
 #[derive(Debug)]
 enum Opened {
-    Csv(Csv),
+    Csv(Files<Csv>),
     JsonLines(JsonLines),
     Svmlight(Svmlight),
     #[cfg(feature = "all-formats")]
-    Parquet(Parquet),
+    Parquet(Files<Parquet>),
     #[cfg(feature = "all-formats")]
     Arrow(Arrow),
     Documents(Documents, Format),
@@ -93,7 +95,12 @@ impl Source {
     pub fn open(path: &str, options: &Options) -> Result<Source> {
         let limits = &options.limits;
         if path != "-" && std::fs::metadata(path).is_ok_and(|about| about.is_dir()) {
-            return Source::open_folder(path, options);
+            let tables = files::tables_in(Path::new(path));
+            if tables.is_empty() || options.format == Some(Format::Folder) {
+                return Source::open_folder(path, options);
+            }
+            let tables: Vec<String> = tables.iter().map(|t| t.display().to_string()).collect();
+            return Ok(Source { name: path.to_owned(), ..Source::open_several(&tables, options)? });
         }
         Source::infer_format(Input::open(path, limits)?, options)
     }
@@ -142,6 +149,53 @@ impl Source {
         })
     }
 
+    /// Opens several files of CSV or Parquet with the same columns as one table: the rows of the first, then those of
+    /// the second, and so on. Folders stand for the tables in them.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or formats or columns differ.
+    pub fn open_several(paths: &[String], options: &Options) -> Result<Source> {
+        let mut all = Vec::new();
+        for path in paths {
+            match std::fs::metadata(path).is_ok_and(|about| about.is_dir()) {
+                true => all.extend(files::tables_in(Path::new(path))),
+                false => all.push(path.into()),
+            }
+        }
+        let (mut size, mut names) = (0, Vec::new());
+        let (mut csv, mut others) = (Vec::new(), Vec::new());
+        let mut compression = Compression::None;
+        for path in &all {
+            let source = Source::open(&path.to_string_lossy(), options)?;
+            (size, compression) = (size + source.size, source.compression);
+            names.push(source.name.clone());
+            match source.format {
+                Opened::Csv(one) => csv.extend(one.into_readers(&source.name)),
+                other => others.push((source.name, other)),
+            }
+        }
+        let format = match (csv.is_empty(), others.is_empty()) {
+            (false, true) => Opened::Csv(Files::new(csv)?),
+            #[cfg(feature = "all-formats")]
+            (true, false) => {
+                let parquet = others.into_iter().map(|(file, opened)| match opened {
+                    Opened::Parquet(one) => Ok(one.into_readers(&file)),
+                    _ => Err(not_one_table(file)),
+                });
+                let readers: Vec<_> = parquet.collect::<Result<Vec<_>>>()?;
+                Opened::Parquet(Files::new(readers.into_iter().flatten().collect())?)
+            }
+            _ => return Err(not_one_table(names.pop().unwrap_or_default())),
+        };
+        let options = options.clone();
+        let cached = OnceLock::new();
+        let name = match &names[..] {
+            [first, .., last] => format!("{first} to {last}"),
+            names => names.concat(),
+        };
+        Ok(Source { name, size, compression, options, block_size: BLOCK_SIZE, format, cached })
+    }
+
     /// A table in memory, such as the body of a request. No compression is undone.
     ///
     /// # Errors
@@ -177,11 +231,19 @@ impl Source {
         #[cfg(feature = "all-formats")]
         let limits = &options.limits;
         Ok(match format {
-            Format::Csv => Opened::Csv(Csv::open(input, options, delimiter)?),
+            Format::Csv => {
+                let name = input.name.clone();
+                let csv = Csv::open(input, options, delimiter)?;
+                Opened::Csv(Files::new(vec![(name, csv)])?)
+            }
             Format::JsonLines => Opened::JsonLines(JsonLines::open(input)?),
             Format::Svmlight => Opened::Svmlight(Svmlight::open(input, options)?),
             #[cfg(feature = "all-formats")]
-            Format::Parquet => Opened::Parquet(Parquet::open(input.unpacked(limits)?, limits)?),
+            Format::Parquet => {
+                let name = input.name.clone();
+                let parquet = Parquet::open(input.unpacked(limits)?, limits)?;
+                Opened::Parquet(Files::new(vec![(name, parquet)])?)
+            }
             #[cfg(feature = "all-formats")]
             Format::Arrow => Opened::Arrow(Arrow::open(input.unpacked(limits)?, limits)?),
             #[cfg(not(feature = "all-formats"))]
@@ -262,7 +324,8 @@ impl Source {
     pub fn description(&self) -> String {
         let mut words = self.format().to_string();
         match &self.format {
-            Opened::Csv(csv) => {
+            Opened::Csv(files) => {
+                let csv = files.first();
                 words.push_str(&format!(", delimiter `{}`", sniff::delimiter_name(csv.delimiter)));
                 words.push_str(if csv.inferred { " (inferred)" } else { "" });
                 words.push_str(if self.options.header { "" } else { ", no header" });
@@ -275,6 +338,15 @@ impl Source {
             Opened::Documents(documents, _) => words.push_str(&documents.description()),
             _ => {}
         }
+        let n_files = match &self.format {
+            Opened::Csv(files) => files.len(),
+            #[cfg(feature = "all-formats")]
+            Opened::Parquet(files) => files.len(),
+            _ => 1,
+        };
+        if n_files > 1 {
+            words.push_str(&format!(", {n_files} files as one table"));
+        }
         if self.compression != Compression::None {
             words.push_str(&format!(", {}", self.compression));
         }
@@ -284,7 +356,7 @@ impl Source {
     /// The delimiter of a CSV file.
     fn delimiter(&self) -> Option<u8> {
         match &self.format {
-            Opened::Csv(csv) => Some(csv.delimiter),
+            Opened::Csv(files) => Some(files.first().delimiter),
             _ => None,
         }
     }
@@ -479,6 +551,11 @@ impl Source {
         };
         Error::NoRows { file: self.name.clone(), found: found.to_owned() }
     }
+}
+
+fn not_one_table(file: String) -> Error {
+    let why = "several files are one table only if all are CSV or all are Parquet".to_owned();
+    Error::Option { file, why }
 }
 
 /// Streams tables from the cached cells, one wave of blocks at a time.

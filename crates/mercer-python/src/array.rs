@@ -82,6 +82,24 @@ impl Matrix<'_> {
     }
 }
 
+/// Encoded rows as a dense matrix, or as the arrays of a CSR matrix.
+pub fn rows_object<'py>(py: Python<'py>, rows: &Rows<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let width = rows.n_columns();
+    if let Rows::Sparse(rows) = rows {
+        let (mut data, mut indices, mut offsets) = (Vec::new(), Vec::new(), vec![0i64]);
+        for (columns, values) in rows.iter() {
+            indices.extend_from_slice(columns);
+            data.extend_from_slice(values);
+            offsets.push(data.len() as i64);
+        }
+        let csr: CsrArrays<'py> =
+            (data.into_pyarray(py), indices.into_pyarray(py), offsets.into_pyarray(py), width);
+        return Ok(csr.into_pyobject(py)?.into_any());
+    }
+    let cells = rows.block(0..rows.n_rows()).unwrap_or_default().into_owned();
+    shaped(py, &[rows.n_rows(), width], cells)
+}
+
 /// Whether every value is NaN or an integer of at least 0.
 #[pyfunction]
 pub fn are_category_codes(x: PyReadonlyArray2<'_, f64>) -> bool {

@@ -10,6 +10,7 @@ mod fitted;
 mod limits;
 mod linear;
 mod network;
+mod partitioned;
 mod probability;
 mod svm;
 mod table;
@@ -57,6 +58,9 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add_class::<fitted::Fitted>()?;
     m.add_class::<network::PyNetwork>()?;
+    m.add_class::<partitioned::PyPartitionedFit>()?;
+    m.add_class::<partitioned::PyPartObserver>()?;
+    m.add_class::<partitioned::PyRoundsFit>()?;
     m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     #[cfg(feature = "command")]

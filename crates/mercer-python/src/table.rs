@@ -1,4 +1,6 @@
 //! Tables from Python: named numeric, categorical, boolean and text columns.
+//!
+//! Categories are strings, or codes into the levels of a fitted column (`codes`), which need not be looked up again.
 
 use crate::error::raised;
 use mercer::data::{Column as Named, Levels, MISSING, Table, UNSEEN, Values};
@@ -10,13 +12,14 @@ use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The name, the kind (`numeric`, `categorical`, `boolean`, `text`) and the values of a column.
+/// The name, the kind (`numeric`, `categorical`, `codes`, `boolean`, `text`) and the values of a column.
 #[derive(FromPyObject)]
 pub struct Column<'py>(String, String, Cells<'py>);
 
 #[derive(FromPyObject)]
 enum Cells<'py> {
     Numeric(PyReadonlyArray1<'py, f64>),
+    Codes(PyReadonlyArray1<'py, u32>),
     Strings(Vec<Option<String>>),
 }
 
@@ -29,9 +32,19 @@ pub fn is_free_text(n_strings: u64, n_distinct: u64, n_tokens: f64, length: f64)
 
 /// The table of some columns.
 pub fn read(columns: Vec<Column<'_>>) -> PyResult<Table> {
+    read_as(columns, &Schema::default())
+}
+
+/// The table of some columns, of which those of codes have the levels of a schema.
+pub fn read_as(columns: Vec<Column<'_>>, schema: &Schema) -> PyResult<Table> {
     let named = |Column(name, kind, cells): Column<'_>| {
         let values = match (kind.as_str(), cells) {
             ("numeric", Cells::Numeric(x)) => Values::Numeric(x.as_array().to_vec()),
+            ("codes", Cells::Codes(codes)) => known_categories(&name, codes, schema)?,
+            ("boolean", Cells::Numeric(x)) => {
+                let value = |x: &f64| (!x.is_nan()).then_some(*x != 0.0);
+                Values::Boolean(x.as_array().iter().map(value).collect())
+            }
             ("categorical", Cells::Strings(strings)) => categories(strings),
             ("text", Cells::Strings(strings)) => Values::Text(strings),
             ("boolean", Cells::Strings(strings)) => {
@@ -46,6 +59,21 @@ pub fn read(columns: Vec<Column<'_>>) -> PyResult<Table> {
     };
     let columns = columns.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
     Table::new(columns).map_err(raised)
+}
+
+/// Codes into the levels of a column.
+fn known_categories(
+    name: &str,
+    codes: PyReadonlyArray1<'_, u32>,
+    schema: &Schema,
+) -> PyResult<Values> {
+    let levels = schema.field(name).map(|field| Arc::clone(&field.levels)).unwrap_or_default();
+    let codes = codes.as_array().to_vec();
+    if codes.iter().any(|code| *code as usize >= levels.len() && *code < UNSEEN) {
+        let why = format!("column {name:?} has codes that are no levels of the fitted column");
+        return Err(PyValueError::new_err(why));
+    }
+    Ok(Values::Categorical { codes, levels })
 }
 
 fn categories(strings: Vec<Option<String>>) -> Values {

@@ -39,6 +39,9 @@ pub struct Train {
     /// folder of documents or mails (.eml, .mbox) per class; `-` is standard input
     #[arg(value_hint = ValueHint::AnyPath)]
     pub data: String,
+    /// More files with the same columns, read as one table; a folder of CSV or Parquet files is one table as well
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub more: Vec<String>,
     /// Target column; not needed for unsupervised estimators
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,

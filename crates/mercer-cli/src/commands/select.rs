@@ -197,6 +197,7 @@ pub(super) fn command(args: &Train, target: &str, best: &Candidate) -> String {
 /// The command that reads the table and its columns as this one does.
 pub(super) fn command_of_table(args: &Train, target: &str) -> String {
     let mut words = vec!["mercer".to_owned(), "train".to_owned(), quoted(&args.data)];
+    words.extend(args.more.iter().map(|path| quoted(path)));
     words.extend(["--target".to_owned(), quoted(target)]);
     let repeated =
         [("--text", &args.texts), ("--ignore", &args.ignore), ("--prepare", &args.prepare)];

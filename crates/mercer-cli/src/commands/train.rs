@@ -38,7 +38,8 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     args.reading.columns.extend(text);
     let like = args.like.as_deref().map(input::load).transpose()?;
     let target = args.target.clone().or_else(|| like.as_ref()?.features.target.clone());
-    let source = input::open(&args.data, &args.reading, target.as_deref(), session)?;
+    let source =
+        input::open_several(&args.data, &args.more, &args.reading, target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;
     if let Some(choice) = unsupervised::requested(&args, like.as_ref())? {
         return unsupervised::train_unsupervised(&args, choice, like, &source, &profile, session);

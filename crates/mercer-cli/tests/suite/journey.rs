@@ -685,3 +685,26 @@ fn a_part_with_rows_of_one_class_is_trained_like_the_whole_and_merged() {
     }
     assert_eq!(n_parts, 12);
 }
+
+#[test]
+fn several_files_and_a_folder_are_one_table() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(example("iris.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let lines: Vec<&str> = rows.lines().collect();
+    std::fs::create_dir(folder.path("parts")).unwrap();
+    for (k, part) in lines.chunks(60).enumerate() {
+        let text = format!("{header}\n{}\n", part.join("\n"));
+        std::fs::write(folder.path(&format!("parts/{k}.csv")), text).unwrap();
+    }
+    let train = |data: &[&str], out: &str| {
+        let options = ["--target", "species", "--model", "lda", "--out", out, "--no-report"];
+        folder.output(&[&["train"], data, &options[..]].concat());
+        folder.output(&["predict", out, &example("iris.csv"), "--proba"])
+    };
+
+    let whole = train(&[&example("iris.csv")], "whole.mercer");
+
+    assert_eq!(train(&["parts"], "folder.mercer"), whole);
+    assert_eq!(train(&["parts/0.csv", "parts/1.csv", "parts/2.csv"], "list.mercer"), whole);
+}

@@ -8,6 +8,7 @@ mod csv;
 mod damage;
 mod documents;
 mod errors;
+mod files;
 mod text_formats;
 
 use mercer::data::{Table, Values};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The columns of a model file. A sparse matrix without names is one field of many columns, because a name for
 /// each of a million columns would be larger than the model.
-pub(super) fn features(
+pub(crate) fn features(
     names: Option<Vec<String>>,
     levels: Option<Vec<Option<Vec<String>>>>,
     n_columns: usize,

@@ -70,7 +70,7 @@ impl<'py> FromPyObject<'_, 'py> for FitRequest<'py> {
 }
 
 /// The rows of a fit.
-enum Input<'py> {
+pub(crate) enum Input<'py> {
     Matrix(Matrix<'py>),
     /// A table with text columns, whose terms become columns.
     Table(Vec<Column<'py>>),

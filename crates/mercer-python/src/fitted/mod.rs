@@ -8,7 +8,7 @@
 
 pub(crate) mod attributes;
 mod blocks;
-mod columns;
+pub(crate) mod columns;
 mod explain;
 pub mod fit;
 mod predict;
@@ -364,6 +364,15 @@ impl Fitted {
         columns: Vec<table::Column<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.encoded_rows(py, columns)
+    }
+
+    /// The features of a matrix: scaled and mapped as the model needs them; `None` if they are its columns.
+    fn encode_matrix<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+    ) -> PyResult<Option<Numpy2<'py, f64>>> {
+        self.encoded_matrix(py, &x)
     }
 
     /// The distances from a prediction to the ends of the conformal interval with a coverage probability.

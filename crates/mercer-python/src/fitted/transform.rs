@@ -1,7 +1,7 @@
 //! Transformed rows: feature maps, inverse maps, and tables with text columns.
 
 use super::Fitted;
-use crate::array::{CsrArrays, Matrix, Numpy2};
+use crate::array::{self, CsrArrays, Matrix, Numpy2};
 use crate::table;
 use crate::work;
 use mercer::Error;
@@ -66,30 +66,20 @@ impl Fitted {
         py: Python<'py>,
         columns: Vec<table::Column<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let table = table::read(columns)?;
         let features = self.features();
+        let table = table::read_as(columns, &features.schema)?;
         let encoded = work::run(py, |_| features.encode(&table, None))?;
-        match encoded.rows() {
-            Rows::Sparse(rows) => {
-                let (mut data, mut indices, mut offsets) = (Vec::new(), Vec::new(), vec![0i64]);
-                for (columns, values) in rows.iter() {
-                    indices.extend_from_slice(columns);
-                    data.extend_from_slice(values);
-                    offsets.push(data.len() as i64);
-                }
-                let arrays =
-                    (data.into_pyarray(py), indices.into_pyarray(py), offsets.into_pyarray(py));
-                let csr: CsrArrays<'py> = (arrays.0, arrays.1, arrays.2, features.n_features());
-                Ok(csr.into_pyobject(py)?.into_any())
-            }
-            rows => {
-                let cells: Vec<f64> = (0..rows.n_rows()).flat_map(|i| rows.row(i)).collect();
-                let shape = (rows.n_rows(), rows.n_columns());
-                let matrix =
-                    mercer_num::Matrix::from_shape_vec(shape, cells).expect("one cell per column");
-                Ok(matrix.into_pyarray(py).into_any())
-            }
-        }
+        array::rows_object(py, &encoded.rows())
+    }
+
+    pub(super) fn encoded_matrix<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Matrix<'py>,
+    ) -> PyResult<Option<Numpy2<'py, f64>>> {
+        let rows = x.rows()?;
+        let encoded = work::run(py, |_| self.features().encode_matrix(&rows))?;
+        Ok(encoded.map(|encoded| encoded.into_pyarray(py)))
     }
 
     pub(super) fn conformal(&self) -> PyResult<&Conformal> {

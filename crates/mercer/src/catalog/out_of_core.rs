@@ -4,7 +4,8 @@ use super::AnyModel;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::{
-    BoxedOutOfCoreFit, BoxedRounds, Fitted, Monitor, OutOfCoreFit, RoundSums, Rounds, Stop,
+    BoxedOutOfCoreFit, BoxedRounds, Fitted, Monitor, OutOfCoreFit, RoundPenalty, RoundPoint,
+    RoundProgress, RoundSums, Rounds, Stop,
 };
 
 /// A fit over parts of the rows whose model is wrapped as [`AnyModel`].
@@ -44,6 +45,22 @@ impl<M: 'static> Rounds for AnyRounds<M> {
 
     fn step(&mut self, sums: &RoundSums, rows: u64) -> Result<bool> {
         self.rounds.step(sums, rows)
+    }
+
+    fn point(&self) -> Option<RoundPoint> {
+        self.rounds.point()
+    }
+
+    fn move_to(&mut self, point: &RoundPoint) -> Result<()> {
+        self.rounds.move_to(point)
+    }
+
+    fn set_penalty(&mut self, penalty: RoundPenalty) {
+        self.rounds.set_penalty(penalty);
+    }
+
+    fn progress(&self) -> Option<RoundProgress> {
+        self.rounds.progress()
     }
 
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<AnyModel>> {

@@ -29,7 +29,10 @@ pub(crate) use params::{AlphaParam, FitIntercept, ForceAlpha, PriorParams, Prior
 pub use params::{Attribute, OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set, shown};
 pub use params::{attributes, sklearn};
 pub use plan::Plan;
-pub use rounds::{BoxedRounds, ByRounds, RoundSums, Rounds, fit_by_rounds};
+pub use rounds::{
+    BoxedRounds, ByRounds, RoundPenalty, RoundPoint, RoundProgress, RoundSums, Rounds,
+    fit_by_rounds,
+};
 pub use tree::Tree;
 
 /// The number of rows per chunk, for callers that split the rows themselves.

@@ -47,6 +47,47 @@ impl Statistics for RoundSums {
     }
 }
 
+/// What the sums of a round depend on besides the rows and the parameters: all that a process needs to observe its part
+/// of the rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoundPoint {
+    /// The weights to evaluate.
+    pub weights: Vec<f64>,
+    /// The direction to multiply the Hessian with, or `None` to evaluate the loss and its derivatives.
+    pub direction: Option<Vec<f64>>,
+    /// The classes that have rows.
+    pub present: Vec<u32>,
+    /// The weight of each class in the loss.
+    pub factors: Vec<f64>,
+}
+
+/// What the squared penalty of a fit by rounds is on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundPenalty {
+    /// The weights of the columns.
+    #[default]
+    Columns,
+    /// The weights of the columns divided by their standard deviation, as in Spark's MLlib.
+    StandardizedColumns,
+    /// Nothing.
+    None,
+}
+
+/// How far a fit by rounds has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundProgress {
+    /// Accepted Newton steps.
+    pub iterations: u64,
+    /// The objective at the current point.
+    pub objective: f64,
+    /// The duality gap there; `None` without a penalty.
+    pub duality_gap: Option<f64>,
+    /// The largest entry of the gradient there.
+    pub violation: f64,
+}
+
 /// An estimator that can also be fitted by rounds. [`Fit::fit`] finds the same optimum with the rows in memory.
 pub trait ByRounds: Fit {
     /// Starts a fit by rounds.
@@ -72,6 +113,21 @@ pub trait Rounds: Send + Sync {
     /// # Errors
     /// If no model can be fitted to the rows.
     fn step(&mut self, sums: &RoundSums, rows: u64) -> Result<bool>;
+
+    /// The point of the next round; `None` before the first, whose sums depend on the parameters only.
+    fn point(&self) -> Option<RoundPoint>;
+
+    /// Moves a new fit to a point of another process, to observe rows there.
+    ///
+    /// # Errors
+    /// If the point is of another problem.
+    fn move_to(&mut self, point: &RoundPoint) -> Result<()>;
+
+    /// Changes what the penalty is on; called before the first round.
+    fn set_penalty(&mut self, penalty: RoundPenalty);
+
+    /// The current objective and duality gap; `None` before the first evaluation.
+    fn progress(&self) -> Option<RoundProgress>;
 
     /// The model of the current state.
     ///

@@ -202,7 +202,7 @@ impl FeatureMapRecipe {
     }
 
     /// The number of rows that the map is fitted to.
-    fn sample_rows(&self) -> usize {
+    pub(super) fn sample_rows(&self) -> usize {
         match &self.params {
             MapParams::Nystroem(params) => {
                 MIN_SAMPLE_ROWS.max(ROWS_PER_LANDMARK * params.n_components)
@@ -211,7 +211,7 @@ impl FeatureMapRecipe {
         }
     }
 
-    fn seed(&self) -> u64 {
+    pub(super) fn seed(&self) -> u64 {
         match &self.params {
             MapParams::Rff(params) => params.random_state as u64,
             MapParams::Nystroem(params) => params.random_state as u64,

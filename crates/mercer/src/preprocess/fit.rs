@@ -67,36 +67,12 @@ impl Features {
         monitor: &Monitor<'_>,
     ) -> std::result::Result<(Features, CachedCounts<'s, S>), S::Error> {
         let mut cached = CachedCounts::new(stream);
-        let columns = |is: fn(&Step) -> bool| -> Vec<usize> {
-            (0..self.steps.len()).filter(|k| is(&self.steps[*k])).collect()
-        };
-        let text = columns(is_text);
-        let numeric = self.numeric_inputs();
-        let has_dates = self.steps.iter().any(|step| matches!(step, Step::Date(_)));
-        let one_hot = columns(|step| matches!(step, Step::OneHot(_)));
-        if recipe.needs_fit() {
-            for k in one_hot.iter() {
-                self.steps[*k] = Step::OneHot(OneHotStep::planned(recipe));
-            }
-        }
-        self.dense_text = recipe.dense_text && !text.is_empty();
-        let mut levels: Vec<LevelRows> = Vec::new();
-        for k in one_hot {
-            match &self.steps[k] {
-                Step::OneHot(step)
-                    if recipe.groups_levels() && step.needs_counts(&self.schema.fields[k]) =>
-                {
-                    levels.push(LevelRows::new(k, &self.schema.fields[k]));
-                }
-                _ => {}
-            }
-        }
-        let steps = text.iter().map(|_| recipe.text.step()).collect::<Result<Vec<_>>>()?;
-        let fits_numeric = (recipe.needs_numeric_fit() && !numeric.is_empty()) || has_dates;
-        if !fits_numeric && levels.is_empty() && !steps.iter().any(TextStep::needs_fit) {
-            text.into_iter().zip(steps).for_each(|(k, s)| self.steps[k] = Step::Text(s.into()));
+        let plan = self.plan_fit(recipe)?;
+        if !plan.needs_pass() {
+            self.set_fixed_text(plan);
             return Ok((self.fit_map(recipe, stream, monitor)?, cached));
         }
+        let FitPlan { text, steps, numeric, mut levels, fits_numeric } = plan;
         let cache_bytes = cache_bytes / text.len().max(1) as u64;
         let mut text_fits =
             steps.iter().map(|step| TextFit::new(step, cache_bytes)).collect::<Result<Vec<_>>>()?;
@@ -138,8 +114,45 @@ impl Features {
         Ok((self.fit_map(recipe, &cached, monitor)?, cached))
     }
 
+    /// What a pass over the rows has to find out, with the steps that need none.
+    pub(super) fn plan_fit(&mut self, recipe: &Recipe) -> Result<FitPlan> {
+        let columns = |is: fn(&Step) -> bool| -> Vec<usize> {
+            (0..self.steps.len()).filter(|k| is(&self.steps[*k])).collect()
+        };
+        let text = columns(is_text);
+        let numeric = self.numeric_inputs();
+        let has_dates = self.steps.iter().any(|step| matches!(step, Step::Date(_)));
+        let one_hot = columns(|step| matches!(step, Step::OneHot(_)));
+        if recipe.needs_fit() {
+            for k in one_hot.iter() {
+                self.steps[*k] = Step::OneHot(OneHotStep::planned(recipe));
+            }
+        }
+        self.dense_text = recipe.dense_text && !text.is_empty();
+        let mut levels: Vec<LevelRows> = Vec::new();
+        for k in one_hot {
+            match &self.steps[k] {
+                Step::OneHot(step)
+                    if recipe.groups_levels() && step.needs_counts(&self.schema.fields[k]) =>
+                {
+                    levels.push(LevelRows::new(k, &self.schema.fields[k]));
+                }
+                _ => {}
+            }
+        }
+        let steps = text.iter().map(|_| recipe.text.step()).collect::<Result<Vec<_>>>()?;
+        let fits_numeric = (recipe.needs_numeric_fit() && !numeric.is_empty()) || has_dates;
+        Ok(FitPlan { text, steps, numeric, levels, fits_numeric })
+    }
+
+    /// Sets text steps that do not depend on the rows.
+    pub(super) fn set_fixed_text(&mut self, plan: FitPlan) {
+        let steps = plan.text.into_iter().zip(plan.steps);
+        steps.for_each(|(k, step)| self.steps[k] = Step::Text(step.into()));
+    }
+
     /// Why no feature is left: the filters of the vocabulary, if there are text columns.
-    fn no_features(&self, recipe: &Recipe) -> Error {
+    pub(super) fn no_features(&self, recipe: &Recipe) -> Error {
         let columns = self.schema.fields.iter().zip(&self.steps);
         let texts = columns.filter(|(_, step)| is_text(step));
         let columns: Vec<String> = texts.map(|(field, _)| format!("`{}`", field.name)).collect();
@@ -164,7 +177,7 @@ impl Features {
 
     /// Sets the steps of the numeric inputs. Parts of a date that do not vary are no features, unless they were when
     /// the step was fitted before.
-    fn set_numeric_steps(
+    pub(super) fn set_numeric_steps(
         &mut self,
         inputs: &[(usize, usize)],
         summaries: &[NumericSummary],
@@ -217,11 +230,32 @@ impl Features {
     }
 }
 
+/// What a pass over the rows has to find out.
+pub(super) struct FitPlan {
+    /// The text columns,
+    pub text: Vec<usize>,
+    /// and the step of each.
+    pub steps: Vec<TextStep>,
+    /// The numeric inputs: column, and part if it is a column of dates.
+    pub numeric: Vec<(usize, usize)>,
+    /// The categorical columns whose levels are counted.
+    pub levels: Vec<LevelRows>,
+    /// Whether numeric columns are summarized.
+    pub fits_numeric: bool,
+}
+
+impl FitPlan {
+    /// Whether some step depends on the rows.
+    pub fn needs_pass(&self) -> bool {
+        self.fits_numeric || !self.levels.is_empty() || self.steps.iter().any(TextStep::needs_fit)
+    }
+}
+
 /// The number of rows of each level of a categorical column.
-struct LevelRows {
-    column: usize,
+pub(super) struct LevelRows {
+    pub column: usize,
     levels: Arc<Levels>,
-    counts: Vec<u64>,
+    pub counts: Vec<u64>,
 }
 
 impl LevelRows {
@@ -230,7 +264,7 @@ impl LevelRows {
         LevelRows { column, counts: vec![0; levels.len()], levels }
     }
 
-    fn observe(&mut self, table: &Table) {
+    pub fn observe(&mut self, table: &Table) {
         let Values::Categorical { codes, levels } = &table.columns()[self.column].values else {
             return;
         };
@@ -245,7 +279,7 @@ impl LevelRows {
 }
 
 /// The documents of a text column.
-fn documents(tables: &[Table], column: usize) -> Vec<&[Option<String>]> {
+pub(super) fn documents(tables: &[Table], column: usize) -> Vec<&[Option<String>]> {
     let documents = tables.iter().filter_map(|table| match &table.columns()[column].values {
         Values::Text(texts) => Some(texts.as_slice()),
         _ => None,
@@ -254,25 +288,27 @@ fn documents(tables: &[Table], column: usize) -> Vec<&[Option<String>]> {
 }
 
 /// Accumulates statistics of the numeric columns.
-struct NumericSummaries {
-    n_rows: usize,
-    moments: Moments,
-    low: Vec<f64>,
-    high: Vec<f64>,
-    any_missing: Vec<bool>,
-    values: Option<SampledRows>,
+pub(super) struct NumericSummaries {
+    /// The index of the next row.
+    pub n_rows: usize,
+    pub moments: Moments,
+    pub low: Vec<f64>,
+    pub high: Vec<f64>,
+    pub any_missing: Vec<bool>,
+    pub values: Option<SampledRows>,
 }
 
 /// The numeric values of a random sample of the rows: those with the smallest hashes of their index, so that the sample
 /// does not depend on how the rows are read.
-struct SampledRows {
-    rows: Vec<(u64, Vec<f64>)>,
+pub(super) struct SampledRows {
+    /// The hash and the values of each row.
+    pub rows: Vec<(u64, Vec<f64>)>,
     max_rows: usize,
     max_key: u64,
 }
 
 impl SampledRows {
-    fn new(n_columns: usize) -> SampledRows {
+    pub fn new(n_columns: usize) -> SampledRows {
         let rows = MAX_QUANTILE_BYTES / (8 * n_columns.max(1));
         let max_rows = rows.clamp(MIN_QUANTILE_ROWS, MAX_QUANTILE_ROWS);
         SampledRows { rows: Vec::new(), max_rows, max_key: u64::MAX }
@@ -289,7 +325,7 @@ impl SampledRows {
         }
     }
 
-    fn shorten(&mut self) {
+    pub fn shorten(&mut self) {
         if self.rows.len() > self.max_rows {
             self.rows.sort_by_key(|(key, _)| *key);
             self.rows.truncate(self.max_rows);
@@ -307,7 +343,7 @@ impl SampledRows {
 }
 
 impl NumericSummaries {
-    fn new(n_columns: usize, store_values: bool) -> NumericSummaries {
+    pub fn new(n_columns: usize, store_values: bool) -> NumericSummaries {
         NumericSummaries {
             n_rows: 0,
             moments: Moments::empty(1, n_columns),
@@ -320,7 +356,7 @@ impl NumericSummaries {
 
     /// Means and variances are weighted by the sample weights; medians, quantiles and ranges are those of the rows of
     /// positive weight.
-    fn observe(
+    pub fn observe(
         &mut self,
         table: &Table,
         steps: &[Step],
@@ -371,7 +407,7 @@ impl NumericSummaries {
         Ok(())
     }
 
-    fn finish(mut self) -> Vec<NumericSummary> {
+    pub fn finish(mut self) -> Vec<NumericSummary> {
         let variances = self.moments.variances(0.0);
         if let Some(values) = &mut self.values {
             values.shorten();

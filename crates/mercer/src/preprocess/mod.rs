@@ -12,6 +12,7 @@ mod names;
 mod numeric;
 mod one_hot;
 mod original;
+mod partitioned;
 mod plan;
 mod recipe;
 mod summary;
@@ -24,6 +25,7 @@ pub use feature_map::{FeatureMap, FeatureMapRecipe, FittedFeatureMap};
 pub use features::{Features, Reads, Step};
 pub use numeric::NumericStep;
 pub use one_hot::OneHotStep;
+pub use partitioned::{FeatureObserver, FeatureSums, RowSample};
 pub use plan::{DropReason, DroppedColumn};
 pub use recipe::{
     CategoryEncoding, Discretize, Impute, MissingIndicator, NumericValues, Power, Recipe, Scale,

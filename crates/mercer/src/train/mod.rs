@@ -15,6 +15,7 @@ mod folds;
 mod in_memory;
 mod infer;
 mod out_of_core;
+mod partitioned;
 pub mod select;
 mod semi_supervised;
 mod statistics;
@@ -34,6 +35,7 @@ pub use expectation_maximization::EmOptions;
 pub use infer::{
     CellCounts, StringTotals, infer_kind, is_code_name, is_free_text, is_identifier_name,
 };
+pub use partitioned::{PartObserver, PartRows, PartSums, PartitionedFit, RoundsFit, Stage, Target};
 pub use task::{
     SupervisedTask, TargetError, Task, check_regression_target, classes_of_target, find_target,
     labels_of_target, similar_classes,

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::explain::short;
 use crate::model::{Fitted, Monitor};
 use crate::preprocess::{Encoded, TargetScale};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The mean and the standard deviation of a target.
@@ -50,7 +51,8 @@ impl TargetScaling {
 }
 
 /// Weighted sums of targets, merged by the formula of Chan, Golub & LeVeque (1983).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TargetSums {
     weight: f64,
     mean: f64,
@@ -67,10 +69,24 @@ impl TargetSums {
         let mean = targets.iter().enumerate().map(|(i, y)| weight(i) * y).sum::<f64>() / total;
         let squares: f64 =
             targets.iter().enumerate().map(|(i, y)| weight(i) * (y - mean).powi(2)).sum();
-        let (n, delta) = (self.weight + total, mean - self.mean);
-        self.squares += squares + delta * delta * self.weight * total / n;
-        self.mean += delta * total / n;
+        self.merge(&TargetSums { weight: total, mean, squares });
+    }
+
+    /// Adds the sums of other targets.
+    pub fn merge(&mut self, other: &TargetSums) {
+        if other.weight <= 0.0 {
+            return;
+        }
+        let (n, delta) = (self.weight + other.weight, other.mean - self.mean);
+        self.squares += other.squares + delta * delta * self.weight * other.weight / n;
+        self.mean += delta * other.weight / n;
         self.weight = n;
+    }
+
+    /// Whether targets can have these sums.
+    pub fn is_valid(&self) -> bool {
+        let sums = [self.weight, self.mean, self.squares];
+        sums.iter().all(|x| x.is_finite()) && self.weight >= 0.0 && self.squares >= 0.0
     }
 
     pub fn scaling(&self) -> Option<TargetScaling> {

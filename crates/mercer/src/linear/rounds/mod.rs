@@ -6,6 +6,9 @@
 //! the in-memory solvers, and so is the certificate: with `g` the gradient of the loss part, the dual point of the
 //! residuals has the duality gap `Σⱼ (½ λⱼ wⱼ² + gⱼ² / 2λⱼ + wⱼ gⱼ)`, which needs no further pass.
 
+mod rows;
+
+use self::rows::{HessianRow, RowLoss, Targets, each_row};
 use super::logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 use super::svc::{
     HingeLoss, InterceptPenalty, LinearMulticlass, LinearSvc, LinearSvcModel, SvmPenalty,
@@ -14,23 +17,15 @@ use super::svr::{EpsilonInsensitiveLoss, LinearSvr, LinearSvrModel};
 use crate::data::{ClassWeight, Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::model::{
-    BoxedRounds, ByRounds, Certificate, Fitted, Params, RoundSums, Rounds, Shape, Stop,
+    BoxedRounds, ByRounds, Certificate, Fitted, Params, RoundPenalty, RoundPoint, RoundProgress,
+    RoundSums, Rounds, Shape, Stop,
 };
-use crate::solver::newton_rounds::{NewtonRounds, Request};
-use mercer_num::Rows;
+use crate::solver::newton_rounds::{MAX_DENSE_HESSIAN_WEIGHTS, NewtonRounds, Request};
 use mercer_num::rows::Missing;
 
 /// The gradient of an unpenalized intercept, relative to the loss weights, that counts as zero: the dual point is
 /// feasible only where it vanishes.
 const INTERCEPT_TOLERANCE: f64 = 1e-12;
-
-/// The loss of a row as a function of its scores.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum RowLoss {
-    Softmax,
-    SquaredHinge,
-    SquaredEpsilonInsensitive { epsilon: f64 },
-}
 
 /// The problem, independent of the rows.
 struct LinearProblem {
@@ -41,8 +36,13 @@ struct LinearProblem {
     c: f64,
     width: usize,
     fit_intercept: bool,
-    /// The penalty on half the squared intercept; zero leaves it unpenalized.
+    /// The penalty on half the squared weights; zero leaves them unpenalized.
+    weight_penalty: f64,
+    /// The same for the intercept.
     intercept_penalty: f64,
+    /// Whether the penalty is that of standardized columns, as in Spark's MLlib: the squared weight of a column counts
+    /// with its variance.
+    standardized_penalty: bool,
     /// The tolerance on the mean gradient.
     tol: f64,
     max_iterations: u64,
@@ -70,17 +70,23 @@ fn refuse(name: &str, found: &str, expected: &str) -> Error {
 impl ByRounds for LogisticRegression {
     fn by_rounds(&self, shape: &Shape<'_>) -> Result<BoxedRounds<LogisticRegressionModel>> {
         self.check()?;
-        if self.penalty != Penalty::L2 {
-            let found = format!("{:?}", self.penalty).to_lowercase();
-            return Err(refuse("penalty", &found, "`l2` for a fit by rounds"));
-        }
+        let weight_penalty = match self.penalty {
+            Penalty::L2 => 1.0,
+            Penalty::None => 0.0,
+            _ => {
+                let found = format!("{:?}", self.penalty).to_lowercase();
+                return Err(refuse("penalty", &found, "`l2` or `none` for a fit by rounds"));
+            }
+        };
         let problem = LinearProblem {
             loss: RowLoss::Softmax,
             classes: Some(classes(shape)?),
             class_weight: self.class_weight.clone(),
-            c: self.C,
+            c: if weight_penalty > 0.0 { self.C } else { 1.0 },
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
+            weight_penalty,
+            standardized_penalty: false,
             intercept_penalty: 0.0,
             tol: self.tol,
             max_iterations: self.max_iter as u64,
@@ -122,6 +128,8 @@ impl ByRounds for LinearSvc {
             c: self.C,
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
+            weight_penalty: 1.0,
+            standardized_penalty: false,
             intercept_penalty: intercept_penalty(self.intercept, self.intercept_scaling),
             tol: self.tol,
             max_iterations: self.max_iter as u64,
@@ -152,6 +160,8 @@ impl ByRounds for LinearSvr {
             c: self.C,
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
+            weight_penalty: 1.0,
+            standardized_penalty: false,
             intercept_penalty: intercept_penalty(self.intercept, self.intercept_scaling),
             tol: self.tol,
             max_iterations: self.max_iter as u64,
@@ -167,6 +177,10 @@ impl ByRounds for LinearSvr {
             }
         })))
     }
+}
+
+fn wrong_point() -> Error {
+    Error::File("the point of a round belongs to another problem".into())
 }
 
 fn classes(shape: &Shape<'_>) -> Result<Classes> {
@@ -232,23 +246,55 @@ impl LinearProblem {
             Some(_) => Some(batch.class_target()?.0),
             None => None,
         };
-        let sums = sums.at_least(n_classes + self.width);
+        let first_square = n_classes + self.width;
+        let sums = sums.at_least(self.n_counts());
         each_row(batch.rows(), |i, cells| {
             let weight = batch.weights().get(i).copied().unwrap_or(1.0);
             sums[codes.map_or(0, |codes| codes[i] as usize)] += weight;
             cells.each(|j, x| sums[n_classes + j] += weight * x);
+            if self.standardized_penalty {
+                cells.each(|j, x| sums[first_square + j] += weight * x * x);
+                sums[first_square + self.width] += weight * weight;
+            }
         });
         Ok(())
     }
 
+    /// The number of sums of the first round.
+    fn n_counts(&self) -> usize {
+        let squares = if self.standardized_penalty { self.width + 1 } else { 0 };
+        self.classes.as_ref().map_or(1, Classes::len) + self.width + squares
+    }
+
+    /// The penalty on half the squared weight of each column: its unbiased variance if the penalty is standardized. A
+    /// constant column keeps the penalty of one, so that its weight stays at zero beside the intercept.
+    fn column_penalties(&self, means: &[f64], squares: &[f64], total: f64) -> Vec<f64> {
+        let [squares @ .., squared_weights] = squares else {
+            return vec![self.weight_penalty; self.width];
+        };
+        let divisor = total - squared_weights / total;
+        let variance = |(square, mean): (&f64, &f64)| {
+            let centered = square - total * mean * mean;
+            // Below this, rounding of the sums decides.
+            let varies = centered > 1e-14 * square && divisor > 0.0;
+            self.weight_penalty * if varies { centered / divisor } else { 1.0 }
+        };
+        squares.iter().zip(means).map(variance).collect()
+    }
+
     fn start(&self, sums: &[f64]) -> Result<State> {
         let n_classes = self.classes.as_ref().map_or(1, Classes::len);
+        if sums.len() != self.n_counts() {
+            return Err(Error::Merge { why: "the sums are of another problem".into() });
+        }
         let (by_class, columns) = sums.split_at(n_classes);
+        let (columns, squares) = columns.split_at(self.width);
         let total: f64 = by_class.iter().sum();
         if total <= 0.0 {
             return Err(Error::NoRows);
         }
-        let means = columns.iter().map(|sum| sum / total).collect();
+        let means: Vec<f64> = columns.iter().map(|sum| sum / total).collect();
+        let by_column = self.column_penalties(&means, squares, total);
         let factors = match &self.classes {
             Some(classes) => ClassWeight::factors(self.class_weight.as_ref(), classes, by_class)?,
             None => vec![1.0],
@@ -271,9 +317,12 @@ impl LinearProblem {
         let m = if present.len() <= 2 { 1 } else { present.len() };
         let loss_weight: f64 =
             self.c * by_class.iter().zip(&factors).map(|(w, f)| w * f).sum::<f64>();
-        let mut penalties = vec![1.0; m * self.width];
+        let mut penalties: Vec<f64> =
+            by_column.iter().flat_map(|penalty| std::iter::repeat_n(*penalty, m)).collect();
         penalties.resize(self.n_weights(m), self.intercept_penalty);
-        let tolerances = (self.tol * loss_weight, INTERCEPT_TOLERANCE * loss_weight);
+        // Without a penalty there is no dual point whose feasibility a small gradient has to ensure.
+        let unpenalized = if self.weight_penalty > 0.0 { INTERCEPT_TOLERANCE } else { self.tol };
+        let tolerances = (self.tol * loss_weight, unpenalized * loss_weight);
         let weights = vec![0.0; penalties.len()];
         let newton = NewtonRounds::new(weights, penalties.clone(), tolerances, self.max_iterations);
         Ok(State { newton, m, present, index, factors, penalties, means })
@@ -281,7 +330,47 @@ impl LinearProblem {
 }
 
 impl State {
-    /// One pass: loss, gradient and Hessian diagonal, or a Hessian product.
+    /// The state of a process that only observes rows at a point.
+    fn at_point(problem: &LinearProblem, point: &RoundPoint) -> Result<State> {
+        let n_classes = problem.classes.as_ref().map_or(1, Classes::len);
+        let mut index = vec![0; n_classes];
+        for (k, class) in point.present.iter().enumerate() {
+            *index.get_mut(*class as usize).ok_or_else(wrong_point)? = k as u32;
+        }
+        let m = if point.present.len() <= 2 { 1 } else { point.present.len() };
+        let n = problem.n_weights(m);
+        let fits = point.weights.len() == n
+            && point.direction.as_ref().is_none_or(|direction| direction.len() == n)
+            && point.factors.len() == n_classes;
+        let numbers = point.weights.iter().chain(&point.factors);
+        if !fits || !numbers.chain(point.direction.iter().flatten()).all(|x| x.is_finite()) {
+            return Err(wrong_point());
+        }
+        Ok(State {
+            newton: NewtonRounds::at_request(point.weights.clone(), point.direction.clone()),
+            m,
+            present: point.present.clone(),
+            index,
+            factors: point.factors.clone(),
+            penalties: Vec::new(),
+            means: Vec::new(),
+        })
+    }
+
+    fn point(&self) -> RoundPoint {
+        let (weights, direction) = match self.newton.request() {
+            Request::Evaluate(at) => (at, None),
+            Request::Product(at, along) => (at, Some(along)),
+        };
+        RoundPoint {
+            weights: weights.to_vec(),
+            direction: direction.map(<[f64]>::to_vec),
+            present: self.present.clone(),
+            factors: self.factors.clone(),
+        }
+    }
+
+    /// One pass: loss, gradient and Hessian or its diagonal, or a Hessian product.
     fn observe(
         &self,
         problem: &LinearProblem,
@@ -295,9 +384,11 @@ impl State {
             Request::Evaluate(at) => (at, None),
             Request::Product(at, along) => (at, Some(along)),
         };
-        let sums = sums.at_least(if along.is_some() { n } else { 1 + 2 * n });
+        let n_second = if n <= MAX_DENSE_HESSIAN_WEIGHTS { n * (n + 1) / 2 } else { n };
+        let sums = sums.at_least(if along.is_some() { n } else { 1 + n + n_second });
         let (mut scores, mut moves) = (vec![0.0; m], vec![0.0; m]);
         let (mut residual, mut curvature) = (vec![0.0; m], vec![0.0; m]);
+        let mut hessian = (n <= MAX_DENSE_HESSIAN_WEIGHTS).then(|| HessianRow::new(m, n));
         each_row(batch.rows(), |i, cells| {
             let row = targets.row(i);
             cells.score(at, problem, &mut scores);
@@ -310,24 +401,35 @@ impl State {
                 None => {
                     sums[0] += row.loss(problem.loss, &scores, &mut residual, &mut curvature);
                     cells.add(&residual, problem, &mut sums[1..=n]);
-                    cells.add_squares(&curvature, problem, &mut sums[1 + n..]);
+                    let second = &mut sums[1 + n..];
+                    match &mut hessian {
+                        Some(hessian) => {
+                            hessian.set_scores(problem.loss, &row, &scores, &curvature);
+                            hessian.add(&cells, problem, second);
+                        }
+                        None => cells.add_squares(&curvature, problem, second),
+                    }
                 }
             }
         });
         Ok(())
     }
 
-    /// The duality gap at the last evaluated point.
-    fn duality_gap(&self) -> f64 {
+    /// The duality gap at the last evaluated point; `None` without a penalty.
+    fn duality_gap(&self, problem: &LinearProblem) -> Option<f64> {
+        if problem.weight_penalty == 0.0 {
+            return None;
+        }
         let weights = self.newton.weights.iter().zip(&self.newton.gradient);
-        weights
+        let gap = weights
             .zip(&self.penalties)
             .filter(|(_, penalty)| **penalty > 0.0)
             .map(|((w, total), penalty)| {
                 let gradient = total - penalty * w;
                 0.5 * penalty * w * w + 0.5 * gradient * gradient / penalty + w * gradient
             })
-            .sum()
+            .sum();
+        Some(gap)
     }
 }
 
@@ -354,20 +456,52 @@ impl<M: Send + Sync> Rounds for LinearRounds<M> {
         }
     }
 
+    fn point(&self) -> Option<RoundPoint> {
+        self.state.as_ref().map(State::point)
+    }
+
+    fn move_to(&mut self, point: &RoundPoint) -> Result<()> {
+        self.state = Some(State::at_point(&self.problem, point)?);
+        Ok(())
+    }
+
+    fn set_penalty(&mut self, penalty: RoundPenalty) {
+        self.problem.standardized_penalty = penalty == RoundPenalty::StandardizedColumns;
+        if penalty == RoundPenalty::None {
+            self.problem.weight_penalty = 0.0;
+        }
+    }
+
+    fn progress(&self) -> Option<RoundProgress> {
+        let state = self.state.as_ref().filter(|state| state.newton.value.is_finite())?;
+        Some(RoundProgress {
+            iterations: state.newton.iterations,
+            objective: state.newton.value,
+            duality_gap: state.duality_gap(&self.problem),
+            violation: state.newton.violation(),
+        })
+    }
+
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<M>> {
         let LinearRounds { problem, state, rows, make } = *self;
         let state = state.filter(|state| state.newton.value.is_finite()).ok_or(Error::Stopped)?;
         let newton = &state.newton;
-        let (value, gap) = (newton.value, state.duality_gap());
+        let (value, gap) = (newton.value, state.duality_gap(&problem));
         let name = match problem.loss {
             RowLoss::Softmax => "penalized log loss",
             _ => "primal objective",
         };
-        let certificate = Certificate::iterative(newton.converged, stopped)
-            .objective(name, value)
-            .dual(value - gap)
+        let certificate = Certificate::iterative(newton.converged, stopped).objective(name, value);
+        let certificate = match gap {
+            Some(gap) => certificate.dual(value - gap),
+            None => certificate.note("no penalty, hence no duality gap"),
+        };
+        let certificate = certificate
             .violation("largest entry of the gradient", newton.violation())
-            .note(format!("{} Hessian products, each one pass over the rows", newton.products))
+            .note(match newton.products {
+                0 => "by rounds: one pass over the rows per iteration".to_owned(),
+                n => format!("by rounds: {n} Hessian products, each one pass over the rows"),
+            })
             .rows(rows)
             .iterations(newton.iterations);
         let solution = LinearSolution {
@@ -380,204 +514,4 @@ impl<M: Send + Sync> Rounds for LinearRounds<M> {
         };
         Ok(Fitted { model: make(solution, problem.classes.as_ref()), certificate })
     }
-}
-
-/// The targets of a batch with what each row costs.
-struct Targets<'a, 'd> {
-    weights: &'d [f64],
-    codes: &'d [u32],
-    numbers: &'d [f64],
-    state: &'a State,
-    c: f64,
-}
-
-impl<'a, 'd> Targets<'a, 'd> {
-    fn of(
-        problem: &LinearProblem,
-        state: &'a State,
-        batch: &Dataset<'d>,
-    ) -> Result<Targets<'a, 'd>> {
-        let (codes, numbers) = match problem.classes {
-            Some(_) => (batch.class_target()?.0, &[][..]),
-            None => (&[][..], batch.regression_target()?),
-        };
-        Ok(Targets { weights: batch.weights(), codes, numbers, state, c: problem.c })
-    }
-
-    fn row(&self, i: usize) -> RowTarget {
-        let cost = self.c * self.weights.get(i).copied().unwrap_or(1.0);
-        match self.codes.get(i) {
-            Some(code) => RowTarget {
-                cost,
-                factor: self.state.factors[*code as usize],
-                class: self.state.index[*code as usize] as usize,
-                y: 0.0,
-            },
-            None => RowTarget { cost, factor: 1.0, class: 0, y: self.numbers[i] },
-        }
-    }
-}
-
-/// The target of a row: its class among the present ones, or its value.
-#[derive(Clone, Copy)]
-struct RowTarget {
-    cost: f64,
-    /// The weight of its class in the loss.
-    factor: f64,
-    class: usize,
-    y: f64,
-}
-
-impl RowTarget {
-    /// The side and the cost of the row in subproblem `k` of one-vs-rest.
-    fn side(&self, k: usize, m: usize) -> (f64, f64) {
-        let own = if m == 1 { self.class == 1 } else { self.class == k };
-        // The factor of a class weighs its rows where it is told from the rest; for two classes always.
-        let factor = if m == 1 || own { self.factor } else { 1.0 };
-        (if own { 1.0 } else { -1.0 }, self.cost * factor)
-    }
-
-    /// The loss, its gradient and the diagonal of its Hessian in the scores.
-    fn loss(
-        &self,
-        loss: RowLoss,
-        scores: &[f64],
-        gradient: &mut [f64],
-        curvature: &mut [f64],
-    ) -> f64 {
-        match loss {
-            RowLoss::Softmax => {
-                let cost = self.cost * self.factor;
-                let log_normalizer = probabilities(scores, gradient);
-                let own = if scores.len() == 1 {
-                    f64::from(u8::from(self.class == 1)) * scores[0]
-                } else {
-                    scores[self.class]
-                };
-                for (k, (g, h)) in gradient.iter_mut().zip(curvature).enumerate() {
-                    let hit = if scores.len() == 1 { self.class == 1 } else { self.class == k };
-                    *h = cost * *g * (1.0 - *g);
-                    *g = cost * (*g - f64::from(u8::from(hit)));
-                }
-                cost * (log_normalizer - own)
-            }
-            RowLoss::SquaredHinge => {
-                let mut sum = 0.0;
-                for (k, z) in scores.iter().enumerate() {
-                    let (side, cost) = self.side(k, scores.len());
-                    let slack = (1.0 - side * z).max(0.0);
-                    sum += cost * slack * slack;
-                    gradient[k] = -2.0 * cost * side * slack;
-                    curvature[k] = if slack > 0.0 { 2.0 * cost } else { 0.0 };
-                }
-                sum
-            }
-            RowLoss::SquaredEpsilonInsensitive { epsilon } => {
-                let off = scores[0] - self.y;
-                let slack = (off.abs() - epsilon).max(0.0);
-                gradient[0] = 2.0 * self.cost * slack * off.signum();
-                curvature[0] = if slack > 0.0 { 2.0 * self.cost } else { 0.0 };
-                self.cost * slack * slack
-            }
-        }
-    }
-
-    /// The product of the Hessian in the scores with a change of them.
-    fn hessian_product(&self, loss: RowLoss, scores: &[f64], moves: &[f64], out: &mut [f64]) {
-        if loss == RowLoss::Softmax {
-            let cost = self.cost * self.factor;
-            probabilities(scores, out);
-            let mean: f64 = match scores.len() {
-                1 => out[0] * moves[0],
-                _ => out.iter().zip(moves).map(|(p, u)| p * u).sum(),
-            };
-            out.iter_mut().zip(moves).for_each(|(p, u)| *p *= cost * (u - mean));
-            return;
-        }
-        let mut gradient = vec![0.0; scores.len()];
-        self.loss(loss, scores, &mut gradient, out);
-        out.iter_mut().zip(moves).for_each(|(h, u)| *h *= u);
-    }
-}
-
-/// Softmax probabilities, or the sigmoid of one score; returns the log of the normalizer.
-fn probabilities(scores: &[f64], out: &mut [f64]) -> f64 {
-    if let [z] = scores {
-        out[0] = 1.0 / (1.0 + (-z).exp());
-        return z.max(0.0) + (-z.abs()).exp().ln_1p();
-    }
-    let top = scores.iter().fold(f64::NEG_INFINITY, |a, z| a.max(*z));
-    let total: f64 = scores.iter().map(|z| (z - top).exp()).sum();
-    out.iter_mut().zip(scores).for_each(|(p, z)| *p = (z - top).exp() / total);
-    top + total.ln()
-}
-
-/// The cells of a row, dense or sparse.
-enum RowCells<'a> {
-    Dense(&'a [f64]),
-    Sparse(&'a [i32], &'a [f64]),
-}
-
-impl RowCells<'_> {
-    fn each(&self, mut see: impl FnMut(usize, f64)) {
-        match self {
-            RowCells::Dense(cells) => cells.iter().enumerate().for_each(|(j, x)| see(j, *x)),
-            RowCells::Sparse(columns, values) => {
-                columns.iter().zip(*values).for_each(|(j, x)| see(*j as usize, *x));
-            }
-        }
-    }
-
-    /// `Σⱼ xⱼ wⱼ + b` for every output.
-    fn score(&self, weights: &[f64], problem: &LinearProblem, scores: &mut [f64]) {
-        let m = scores.len();
-        match problem.fit_intercept {
-            true => scores.copy_from_slice(&weights[problem.width * m..]),
-            false => scores.fill(0.0),
-        }
-        self.each(|j, x| {
-            let weights = &weights[j * m..(j + 1) * m];
-            scores.iter_mut().zip(weights).for_each(|(z, w)| *z += x * w);
-        });
-    }
-
-    /// Adds `xⱼ rₖ` to every sum.
-    fn add(&self, residual: &[f64], problem: &LinearProblem, sums: &mut [f64]) {
-        let m = residual.len();
-        self.each(|j, x| {
-            let sums = &mut sums[j * m..(j + 1) * m];
-            sums.iter_mut().zip(residual).for_each(|(s, r)| *s += x * r);
-        });
-        if problem.fit_intercept {
-            let sums = &mut sums[problem.width * m..];
-            sums.iter_mut().zip(residual).for_each(|(s, r)| *s += r);
-        }
-    }
-
-    /// Adds `xⱼ² hₖ` to every sum.
-    fn add_squares(&self, curvature: &[f64], problem: &LinearProblem, sums: &mut [f64]) {
-        let m = curvature.len();
-        self.each(|j, x| {
-            let sums = &mut sums[j * m..(j + 1) * m];
-            sums.iter_mut().zip(curvature).for_each(|(s, h)| *s += x * x * h);
-        });
-        if problem.fit_intercept {
-            let sums = &mut sums[problem.width * m..];
-            sums.iter_mut().zip(curvature).for_each(|(s, h)| *s += h);
-        }
-    }
-}
-
-/// Visits rows in order.
-fn each_row(rows: &Rows<'_>, mut see: impl FnMut(usize, RowCells<'_>)) {
-    if let Rows::Sparse(sparse) = rows {
-        for i in 0..sparse.n_rows() {
-            let (columns, values) = sparse.row(i);
-            see(i, RowCells::Sparse(columns, values));
-        }
-        return;
-    }
-    let width = rows.n_columns().max(1);
-    let block = rows.block(0..rows.n_rows()).unwrap_or_default();
-    block.chunks_exact(width).enumerate().for_each(|(i, cells)| see(i, RowCells::Dense(cells)));
 }
