@@ -1,12 +1,14 @@
 //! `mercer studio`: a page in the browser, and the session that answers its calls.
 //!
 //! - `assets`: the files of the page, embedded in the binary
+//! - `playground`: models of points in the plane, fitted while they move
 //! - `session`: what the studio holds between calls: the table, the run, the trained model
 //!
 //! The page talks to its engine by messages. A message is a JSON object whose `call` names one of [`CALLS`]; the answer
 //! is a JSON object too, or `{"error": ...}`. Everything is decided here and in the library; the page draws.
 
 pub(crate) mod assets;
+mod playground;
 mod session;
 
 pub use session::StudioOptions;
@@ -41,7 +43,11 @@ impl Message {
 pub(crate) type Handler = fn(&Session, Message) -> ApiResult<Value>;
 
 /// The calls by name.
-pub(crate) static CALLS: &[(&str, Handler)] = &[("session", session::describe)];
+pub(crate) static CALLS: &[(&str, Handler)] = &[
+    ("session", session::describe),
+    ("margin", |_, message| playground::fit_margin(message.0)),
+    ("tube", |_, message| playground::fit_tube(message.0)),
+];
 
 /// Answers a request with a body.
 pub(crate) async fn respond(

@@ -1,0 +1,18 @@
+//! The playgrounds: models of a few points in the plane that are fitted again whenever a point moves.
+//!
+//! Every function takes a message and returns an answer, without HTTP and without state, so that another engine than
+//! the server (WebAssembly in the page) can answer the same messages. All numbers come from the library.
+//!
+//! - `plane`: points, grids and limits that the pictures share
+//! - `margin`: support vector classification; `leave_one_out`: its exact leave-one-out error
+//! - `tube`: support vector regression
+//! - `certificate`: a certificate as fields and sentences
+
+mod certificate;
+mod leave_one_out;
+mod margin;
+mod plane;
+mod tube;
+
+pub(crate) use margin::fit_margin;
+pub(crate) use tube::fit_tube;
