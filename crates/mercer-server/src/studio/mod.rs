@@ -47,6 +47,10 @@ pub(crate) static CALLS: &[(&str, Handler)] = &[
     ("session", session::describe),
     ("margin", |_, message| playground::fit_margin(message.0)),
     ("tube", |_, message| playground::fit_tube(message.0)),
+    ("bayes", |_, message| playground::fit_bayes(message.0)),
+    ("belief", |_, message| playground::update_belief(message.0)),
+    ("network", |_, message| playground::network_beliefs(message.0)),
+    ("joint_table", |_, message| playground::joint_table(message.0)),
 ];
 
 /// Answers a request with a body.

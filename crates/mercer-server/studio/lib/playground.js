@@ -301,10 +301,11 @@ export function Slider({ label, value, onChange, min, max, step = "any", log = f
 }
 
 export function Choice({ label, value, options, onChange, title }) {
-  return html`<label class="choice" title=${title}><span>${label}</span>
-    <select value=${value} onChange=${(event) => onChange(event.target.value)}>
+  const id = `choice-${label.replace(/\W/g, "-")}`;
+  return html`<div class="choice" title=${title}><label for=${id}>${label}</label>
+    <select id=${id} value=${value} onChange=${(event) => onChange(event.target.value)}>
       ${options.map(([name, text]) => html`<option value=${name} selected=${name === value}>${text}</option>`)}
-    </select></label>`;
+    </select></div>`;
 }
 
 /** The points as text, to read and to replace. */

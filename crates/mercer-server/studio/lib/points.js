@@ -125,6 +125,55 @@ export const REGRESSION = {
   },
 };
 
+/** A cloud of correlated coordinates. */
+function tilted(draw, n, [x, y], [sx, sy], correlation, c) {
+  return Array.from({ length: n }, () => {
+    const [u, v] = [draw.normal(), draw.normal()];
+    return point(x + sx * u, y + sy * (correlation * u + Math.sqrt(1 - correlation ** 2) * v), c);
+  });
+}
+
+export const GAUSSIANS = {
+  correlated: {
+    title: "Two covariances",
+    parameters: { model: "qda" },
+    points: (r) => [...tilted(r, 40, [-1, -0.4], [1, 0.9], 0.75, 0), ...tilted(r, 40, [1.2, 0.6], [0.7, 0.8], -0.5, 1)],
+  },
+  shared: {
+    title: "One covariance",
+    parameters: { model: "lda" },
+    points: (r) => [...tilted(r, 40, [-0.9, 0.5], [0.9, 0.8], 0.7, 0), ...tilted(r, 40, [0.9, -0.5], [0.9, 0.8], 0.7, 1)],
+  },
+  nested: {
+    title: "One inside the other",
+    parameters: { model: "qda" },
+    points: (r) => [...cloud(r, 50, [0, 0], [0.45, 0.4], 0), ...cloud(r, 50, [0.2, 0], [1.7, 1.3], 1)],
+  },
+  independent: {
+    title: "Independent columns",
+    parameters: { model: "gaussian-nb" },
+    points: (r) => [...cloud(r, 40, [-1.1, 0.2], [0.9, 0.4], 0), ...cloud(r, 40, [1, 0], [0.5, 1.1], 1)],
+  },
+  rare: {
+    title: "A rare class",
+    parameters: { model: "lda" },
+    points: (r) => [...cloud(r, 70, [-0.7, 0], [0.9, 0.9], 0), ...cloud(r, 9, [1.2, 0.5], [0.6, 0.6], 1)],
+  },
+  three: {
+    title: "Three classes",
+    parameters: { model: "qda" },
+    points: (r) => [
+      ...tilted(r, 30, [-1.6, -0.8], [0.7, 0.6], 0.6, 0), ...tilted(r, 30, [1.6, -0.7], [0.6, 0.7], -0.6, 1),
+      ...tilted(r, 30, [0.1, 1.3], [1, 0.45], 0, 2),
+    ],
+  },
+  few: {
+    title: "Few points",
+    parameters: { model: "rda" },
+    points: (r) => [...tilted(r, 4, [-1, 0], [0.9, 0.7], 0.8, 0), ...tilted(r, 4, [1.1, 0.3], [0.8, 0.8], 0.5, 1)],
+  },
+};
+
 /** The points of a ready-made set. */
 export function preset(sets, name) {
   const set = sets[name];

@@ -273,10 +273,12 @@ function look(index, { answer, leftOut, points, regression }) {
   const marks = [];
   if (!regression && answer.predicted?.[index] !== undefined && answer.predicted[index] !== points[index].c) marks.push("wrong");
   if (leftOut?.misclassified.includes(index)) marks.push("left-out");
-  if (alpha <= 0) return { radius: 4.5, mark: marks.join(" ") };
+  const size = points.length > 100 ? 0.8 : 1;
+  if (alpha <= 0) return { radius: 4.5 * size, mark: marks.join(" ") };
   const largest = answer.bound ?? Math.max(...answer.alpha);
   const bounded = answer.bound !== null && alpha >= answer.bound * (1 - 1e-8);
-  return { radius: 5 + 4.5 * Math.sqrt(Math.min(1, alpha / largest)), ring: bounded ? "bounded" : "free", mark: marks.join(" ") };
+  const radius = size * (5 + 4.5 * Math.sqrt(Math.min(1, alpha / largest)));
+  return { radius, ring: bounded ? "bounded" : "free", mark: marks.join(" ") };
 }
 
 // The page
@@ -286,7 +288,7 @@ export default function MarginPlayground({ rest }) {
   return html`<h1 id="heading" tabindex="-1">Margin playground</h1>
     <p class="muted lead">${playground.regression
       ? "Support vector regression, fitted exactly while you drag: errors within the tube cost nothing."
-      : "A support vector machine, fitted exactly while you drag: every picture is an optimum, with its certificate."}</p>
+      : "A support vector machine, fitted while you drag to its optimum; the certificate says how close."}</p>
     <${Presets} playground=${playground} />
     <div class="playground">
       <${PlaneView} playground=${playground} rest=${rest} />
@@ -362,9 +364,9 @@ function Findings() {
   if (error) return html`<section class="card finding" role="alert"><h2>No model</h2><p>${error}</p></section>`;
   if (!answer) return html`<section class="card"><p class="muted">…</p></section>`;
   if (!answer.fitted) return html`<${NotSeparable} answer=${answer} />`;
-  return html`<section class="card" aria-label="Model">
+  return html`<section class="card" aria-label="Fitted model">
     <dl class="numbers">${(regression ? tubeNumbers(answer) : marginNumbers(answer)).map(
-      ([name, value, title]) => html`<div title=${title}><dt>${name}</dt><dd data-number=${name}>${value}</dd></div>`,
+      ([name, value, title]) => html`<div title=${title}><dt>${name}</dt><dd data-number=${name} class=${String(value).length > 24 ? "long" : ""}>${value}</dd></div>`,
     )}</dl>
     <p class="legend">${regression
       ? "Ring: support vector, sized by |β|. Dot: β at its bound C. Lines: errors beyond the tube."
@@ -385,7 +387,14 @@ function marginNumbers(answer) {
     ...(functions.length === 1 ? [["Margin 1/‖w‖", short(margin), "Distance between the boundary and a margin line, in the feature space"]] : []),
     ...(weights ? [["f(x)", `${short(weights[0], 3)} x₁ ${signed(weights[1])} x₂ ${signed(intercepts[0])}`]] : []),
     ["Kernel", answer.kernel],
+    gapNumber(answer),
   ];
+}
+
+/** The duality gap, or that there is none. */
+function gapNumber({ certificate: { relative_gap: gap, converged } }) {
+  const text = gap === null ? "withdrawn" : `${gap.toExponential(1)}${converged ? "" : ", not converged"}`;
+  return ["Relative duality gap", text, "No model is better by more than this fraction of the objective"];
 }
 
 const signed = (v) => `${v < 0 ? "−" : "+"} ${short(Math.abs(v), 3)}`;
@@ -406,6 +415,7 @@ function tubeNumbers(answer) {
     ["Outside of the tube", `${answer.n_outside} of ${n}`],
     ["Mean absolute error", short(answer.mean_absolute_error)],
     ["Kernel", answer.kernel],
+    gapNumber(answer),
   ];
 }
 
@@ -416,10 +426,10 @@ function NotSeparable({ answer: { reason, message, witness } }) {
     html`<p>A hard margin does not exist. The witness: two convex combinations, one of each class, ${witness.in_plane
         ? "meet in the red dot, so no line has the classes on different sides"
         : "coincide in the feature space of the kernel, so no hyperplane there separates the classes"}
-        (distance ${witness.distance.toExponential(1)}).</p>
+        ${" "}(distance ${witness.distance.toExponential(1)}).</p>
       ${witness.combinations.map(
         ({ class: c, points, coefficients }) => html`<p class="combination"><span class=${`class-name class-${c}`}>${className(c)}</span>
-          ${points.slice(0, 4).map((i, k) => html`${k > 0 && " + "}${coefficients[k].toFixed(3)} × point ${i + 1}`)}
+          ${" "}${points.slice(0, 4).map((i, k) => html`${k > 0 && " + "}${coefficients[k].toFixed(3)} × point ${i + 1}`)}
           ${points.length > 4 && ` + ${points.length - 4} more`}</p>`,
       )}`}
     <details><summary>The library says</summary><p>${message}</p></details>
