@@ -5,9 +5,10 @@ import { call, locked, setToken, takeToken } from "./lib/engine.js";
 import * as data from "./screens/data.js";
 import * as margin from "./screens/margin.js";
 import * as bayes from "./screens/bayes.js";
+import * as network from "./screens/network.js";
 
 /** The screens in order: each module exports a component as `default`, and `title`. */
-const SCREENS = [{ id: "data", ...data }, { id: "margin", ...margin }, { id: "bayes", ...bayes }].map((screen) => ({ ...screen, component: screen.default }));
+const SCREENS = [{ id: "data", ...data }, { id: "margin", ...margin }, { id: "bayes", ...bayes }, { id: "network", ...network }].map((screen) => ({ ...screen, component: screen.default }));
 
 const THEME = "mercer-theme";
 const THEMES = ["auto", "light", "dark"];

@@ -181,11 +181,8 @@ impl Problem<'_> {
         let cells = Rows::from(&grid_points);
         let posterior = model.log_proba(&cells)?.mapv(f64::exp);
         let regions: Vec<u32> = model.predict(&cells)?.iter().map(number).collect();
-        let sigmoid = if self.classes.numbers.len() == 2 {
-            Some(self.sigmoid(model, &data)?)
-        } else {
-            None
-        };
+        let sigmoid =
+            if self.classes.numbers.len() == 2 { Some(self.sigmoid(model, &data)?) } else { None };
         Ok(json!({
             "fitted": true,
             "classes": self.classes.numbers,
@@ -240,13 +237,13 @@ impl Problem<'_> {
         }
         let direction = w.map(|v| v / norm);
         let origin = [0, 1].map(|j| (lda.means[[0, j]] + lda.means[[1, j]]) / 2.0);
-        let along = |i: usize| -> f64 {
-            (0..2).map(|j| (self.x[[i, j]] - origin[j]) * direction[j]).sum()
-        };
+        let along =
+            |i: usize| -> f64 { (0..2).map(|j| (self.x[[i, j]] - origin[j]) * direction[j]).sum() };
         let projections: Vec<f64> = (0..self.x.nrows()).map(along).collect();
         let reach = projections.iter().fold(0.0f64, |reach, t| reach.max(t.abs())) * 1.1 + 1e-9;
         let t = |k: usize| reach * (2.0 * k as f64 / (CURVE_POINTS - 1) as f64 - 1.0);
-        let line = Matrix::from_shape_fn((CURVE_POINTS, 2), |(k, j)| origin[j] + t(k) * direction[j]);
+        let line =
+            Matrix::from_shape_fn((CURVE_POINTS, 2), |(k, j)| origin[j] + t(k) * direction[j]);
         let curve = |model: &dyn Fn(&Rows<'_>) -> mercer::Result<Matrix>| -> ApiResult<Vec<f64>> {
             let log_proba = model(&Rows::from(&line))?;
             Ok(drawn(log_proba.column(1).iter().map(|p| p.exp())))

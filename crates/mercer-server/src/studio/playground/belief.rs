@@ -2,7 +2,7 @@
 
 use super::plane::read;
 use crate::error::{ApiError, ApiResult};
-use mercer::probability::{Belief, BayesRule};
+use mercer::probability::{BayesRule, Belief};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -49,7 +49,8 @@ pub(crate) fn update_belief(message: Value) -> ApiResult<Value> {
     for outcome in &message.outcomes {
         belief = belief.outcome(&outcome.name, &outcome.likelihoods)?;
     }
-    let mut steps = vec![json!({"posterior": belief.posterior(), "predictive": belief.predictive()})];
+    let mut steps =
+        vec![json!({"posterior": belief.posterior(), "predictive": belief.predictive()})];
     let mut terms = Value::Null;
     for name in &message.observed {
         let before = belief.posterior();

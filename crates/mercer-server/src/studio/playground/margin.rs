@@ -113,11 +113,8 @@ impl Problem {
         let number = |code: &u32| self.classes.numbers[*code as usize];
         let expansion = &fitted.expansion;
         let is_binary = self.classes.numbers.len() == 2;
-        let values = if is_binary {
-            Some(fitted.raw_decisions(&points)?.column(0).to_vec())
-        } else {
-            None
-        };
+        let values =
+            if is_binary { Some(fitted.raw_decisions(&points)?.column(0).to_vec()) } else { None };
         let grid_points = grid.points();
         let cells = Rows::from(&grid_points);
         let regions: Option<Vec<u32>> = if is_binary {
@@ -165,10 +162,11 @@ impl Problem {
         between.into_iter().enumerate().take(decisions.ncols()).map(function).collect()
     }
 
-    /// The largest absolute value of each support vector over all decision functions; zero for other points.
+    /// The largest absolute value of each support vector over all decision functions; zero for other points, and for
+    /// slacks of Crammer-Singer, which have another definition and are not part of the model.
     fn per_point(&self, fitted: &SvcModel, of_vectors: &Matrix) -> Vec<f64> {
         let mut out = vec![0.0; self.x.nrows()];
-        for (k, i) in fitted.expansion.support.iter().enumerate() {
+        for (k, i) in fitted.expansion.support.iter().enumerate().take(of_vectors.ncols()) {
             let largest = of_vectors.column(k).iter().map(|v| v.abs()).fold(0.0, f64::max);
             out[*i as usize] = largest;
         }
@@ -221,9 +219,8 @@ impl Problem {
     /// The convex combinations of both classes that coincide. With a linear kernel they are points of the plane.
     fn witness(&self, witness: &[Vec<(usize, f64)>; 2], distance: f64, spread: f64) -> Value {
         let combination = |rows: &Vec<(usize, f64)>| {
-            let class = rows.first().map(|(i, _)| {
-                self.classes.numbers[self.classes.codes[*i] as usize]
-            });
+            let class =
+                rows.first().map(|(i, _)| self.classes.numbers[self.classes.codes[*i] as usize]);
             let mean = |j: usize| rows.iter().map(|(i, c)| c * self.x[[*i, j]]).sum::<f64>();
             json!({
                 "class": class,
@@ -324,7 +321,10 @@ mod tests {
 
         let answer = fit_margin(message(&points, &[0, 0, 1, 1], hard)).unwrap();
 
-        assert_eq!((&answer["fitted"], &answer["reason"]), (&json!(false), &json!("not_separable")));
+        assert_eq!(
+            (&answer["fitted"], &answer["reason"]),
+            (&json!(false), &json!("not_separable"))
+        );
         let witness = &answer["witness"];
         assert_eq!(witness["in_plane"], true);
         for combination in witness["combinations"].as_array().unwrap() {
@@ -405,7 +405,9 @@ mod tests {
         assert!(refused(with("classes", json!([0, 99]))).contains("from 0 to 7"));
         assert!(refused(with("unknown", json!(1))).contains("unknown field"));
         assert!(refused(with("seconds", json!(1e9))).contains("seconds"));
-        assert!(refused(with("leave_one_out", json!({"first": 0, "seconds": -1}))).contains("seconds"));
+        assert!(
+            refused(with("leave_one_out", json!({"first": 0, "seconds": -1}))).contains("seconds")
+        );
         for (name, value) in [
             ("C", json!(0)),
             ("C", json!("much")),

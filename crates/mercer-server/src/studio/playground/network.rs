@@ -48,9 +48,9 @@ pub(crate) fn network_beliefs(message: Value) -> ApiResult<Value> {
         return Err(ApiError::large(format!("a network has at most {MAX_BYTES} bytes")));
     }
     let network = bif::from_bif(&message.bif)?;
-    if network.len() > MAX_VARIABLES {
+    if !(1..=MAX_VARIABLES).contains(&network.len()) {
         return Err(ApiError::bad(format!(
-            "found {} variables, expected at most {MAX_VARIABLES}",
+            "the network has {} variables, expected 1 to {MAX_VARIABLES}",
             network.len()
         )));
     }

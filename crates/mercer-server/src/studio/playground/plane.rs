@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn drawn_values_keep_five_digits() {
         assert_eq!(drawn([1.0, 0.123_456_789, -3.000_000_4].into_iter()), [1.0, 0.12346, -3.0]);
-        assert_eq!(drawn([1.234_567_8e-7, 0.0].into_iter()), [1.234_568e-7, 0.0]);
+        assert_eq!(drawn([1.234_567_8e-7, 0.0].into_iter()), [1.234_57e-7, 0.0]);
         assert_eq!(drawn([0.0, 0.0].into_iter()), [0.0, 0.0]);
     }
 
