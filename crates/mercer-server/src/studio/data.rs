@@ -316,7 +316,9 @@ pub(super) fn set_type(session: &Session, message: Message) -> ApiResult<Value> 
             return Err(ApiError::bad(format!("`{column}` is the target; choose another first")));
         }
         Some("ignore") => choices.ignore.push(column),
-        Some(name) => choices.types.push((column, name.parse().map_err(ApiError::bad::<String>)?)),
+        Some(name) => {
+            choices.types.push((column, name.parse().map_err(|e: String| ApiError::bad(e))?))
+        }
     }
     session.replace(data.with(choices, &session.monitor())?);
     Ok(json!({}))

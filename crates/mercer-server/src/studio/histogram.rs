@@ -48,7 +48,8 @@ impl Groups {
     /// One group per class; beyond a number of classes, the most frequent ones and the others.
     fn of_classes(codes: &[u32], names: Vec<String>) -> Groups {
         let mut counts = vec![0usize; names.len()];
-        codes.iter().filter_map(|c| counts.get_mut(*c as usize)).for_each(|n| *n += 1);
+        let known = codes.iter().filter(|c| (**c as usize) < names.len());
+        known.for_each(|c| counts[*c as usize] += 1);
         let mut kept: Vec<usize> = (0..names.len()).collect();
         if names.len() > MAX_GROUPS {
             kept.sort_by_key(|c| std::cmp::Reverse(counts[*c]));
@@ -101,11 +102,7 @@ impl Groups {
 }
 
 /// The histogram of a column; `None` if there is nothing to count.
-pub(super) fn histogram(
-    column: &ColumnProfile,
-    values: &Values,
-    groups: &Groups,
-) -> Option<Value> {
+pub(super) fn histogram(column: &ColumnProfile, values: &Values, groups: &Groups) -> Option<Value> {
     match values {
         Values::Numeric(x) => numeric(x, groups, |v| column.notation.format(v)),
         Values::Categorical { codes, levels } => {
@@ -165,8 +162,7 @@ fn numeric(x: &[f64], groups: &Groups, shown: impl Fn(f64) -> String) -> Option<
     let n = sorted.len() as f64;
     let mean = sorted.iter().sum::<f64>() / n;
     let deviation = (sorted.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
-    let edges: Vec<String> =
-        (0..=n_bins).map(|k| shown(low + width * k as f64)).collect();
+    let edges: Vec<String> = (0..=n_bins).map(|k| shown(low + width * k as f64)).collect();
     Some(json!({
         "kind": "numeric",
         "edges": edges,
