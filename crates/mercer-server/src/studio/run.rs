@@ -10,8 +10,8 @@ use mercer::evaluate::{Metric, Splitting};
 use mercer::model::{Convergence, Plan, Progress};
 use mercer::train::checks::{Finding, FitFacts, check_fit};
 use mercer::train::select::{
-    Candidate, DEFAULT_BUDGET, LeaderboardRow, Round, SelectionOptions, portfolio, portfolio_folds,
-    select_on_sample,
+    Candidate, DEFAULT_BUDGET, LeaderboardRow, Round, SelectionOptions, Standing, portfolio,
+    portfolio_folds, select_on_sample,
 };
 use mercer::train::{ColumnSelection, Outcome, Reference, Trained, Training, train};
 use serde_json::{Value, json};
@@ -98,6 +98,8 @@ pub(super) struct State {
     /// Rows and folds of the round.
     pub round: Option<(usize, usize)>,
     pub progress: Option<Progress>,
+    /// The last state of an iterative solver.
+    pub convergence: Option<Convergence>,
     /// Seconds since the start of the fit and the largest violation.
     pub curve: Vec<(f64, f64)>,
     pub plan: Option<String>,
@@ -148,6 +150,7 @@ impl Run {
                 n_candidates: 0,
                 round: None,
                 progress: None,
+                convergence: None,
                 curve: Vec::new(),
                 plan: None,
                 messages: Vec::new(),
@@ -222,22 +225,19 @@ impl Run {
     }
 
     fn work(&self, session: &Session, data: &Arc<Data>, request: Request) -> ApiResult<()> {
-        let board = match &request.row {
-            Some(_) => session.board()?,
+        let (board, name) = match request.row.clone() {
+            Some(name) => (session.board()?, name),
             None => {
-                let board = Arc::new(self.compare(session, data, &request)?);
+                let (board, best) = self.compare(session, data, &request)?;
+                let board = Arc::new(board);
                 let mut held = session.held();
                 if self.is_current(&held.run) {
                     held.board = Some(Arc::clone(&board));
                 }
-                board
+                (board, best)
             }
         };
-        let row = match &request.row {
-            Some(name) => board.row(name)?,
-            None => board.best()?,
-        };
-        let fit = Arc::new(self.fit(session, data, row, &board)?);
+        let fit = Arc::new(self.fit(session, data, board.row(&name)?, &board)?);
         let mut held = session.held();
         if self.is_current(&held.run) {
             held.fit = Some(fit);
@@ -249,8 +249,13 @@ impl Run {
         run.as_ref().is_some_and(|run| std::ptr::eq(Arc::as_ptr(run), self))
     }
 
-    /// Compares candidates on the folds of the session.
-    fn compare(&self, session: &Session, data: &Arc<Data>, request: &Request) -> ApiResult<Board> {
+    /// Compares candidates on the folds of the session; also returns the name of the best of them.
+    fn compare(
+        &self,
+        session: &Session,
+        data: &Arc<Data>,
+        request: &Request,
+    ) -> ApiResult<(Board, String)> {
         let target = data.target()?;
         let columns = selection(data);
         let schema = data.profile.schema();
@@ -297,8 +302,10 @@ impl Run {
         if self.stop_comparing.load(Ordering::Relaxed) {
             self.say("the comparison was stopped; the best candidate so far is fitted");
         }
+        let best = board.best().map(|row| row.name.clone());
+        let best = best.ok_or_else(|| ApiError::bad("no candidate could be fitted"))?;
         let earlier = session.held().board.clone();
-        Ok(Board::merged(earlier.as_deref(), Arc::clone(data), board))
+        Ok((Board::merged(earlier.as_deref(), Arc::clone(data), board), best))
     }
 
     /// Fits a candidate to all rows.
@@ -361,6 +368,7 @@ impl Run {
         state.progress = Some(progress);
         if let Some(convergence) = progress.convergence {
             let seconds = state.phase_start.elapsed().as_secs_f64();
+            state.convergence = Some(convergence);
             state.add_point(seconds, convergence.violation);
         }
     }
@@ -378,7 +386,13 @@ pub(super) fn splitting(data: &Data) -> Splitting {
 
 /// A candidate while the comparison runs.
 fn candidate_row(row: &LeaderboardRow) -> Value {
-    json!({"name": row.name, "score": row.score, "n_rows": row.n_rows, "standing": row.standing})
+    let standing = match &row.standing {
+        Standing::Finished => "finished",
+        Standing::Dropped => "dropped",
+        Standing::OverBudget => "over-budget",
+        Standing::Failed(_) => "failed",
+    };
+    json!({"name": row.name, "score": row.score, "n_rows": row.n_rows, "standing": standing})
 }
 
 /// The findings about the table and the fit.

@@ -65,7 +65,7 @@ fn describe_card(card: &Card) -> Value {
         .map(|spec| {
             json!({
                 "name": spec.name,
-                "doc": spec.doc,
+                "doc": spec.doc.trim(),
                 "type": spec.value_type(),
                 "default": defaults.get(spec.name),
             })
@@ -73,7 +73,7 @@ fn describe_card(card: &Card) -> Value {
         .collect();
     json!({
         "id": card.id,
-        "doc": card.doc,
+        "doc": card.doc.trim(),
         "formula": card.formula,
         "python": card.python,
         "learns": card.learns.sentence(),
@@ -179,6 +179,7 @@ pub(super) fn plan(session: &Session, message: Message) -> ApiResult<Value> {
         "is_sample": data.rows.is_partial,
         "all_rows": data.profile.n_rows,
         "metric": request.metric,
+        "greater_is_better": request.metric.greater_is_better(),
         "dropped": dropped,
         "code": match one {
             Some(candidate) => Snippets::of_candidate(&data, &candidate),
@@ -221,7 +222,7 @@ pub(super) fn state(session: &Session, _message: Message) -> ApiResult<Value> {
 fn progress(run: &Arc<Run>) -> Value {
     let seconds = run.seconds();
     let state = run.state();
-    let convergence = state.progress.and_then(|progress| progress.convergence);
+    let convergence = state.convergence;
     json!({
         "phase": state.phase.name(),
         "is_running": !matches!(state.phase, Phase::Done | Phase::Failed),
@@ -251,7 +252,7 @@ fn describe_fit(fit: &Fit) -> Value {
     json!({
         "name": fit.name,
         "estimator": trained.estimator.id(),
-        "doc": trained.estimator.card().doc,
+        "doc": trained.estimator.card().doc.trim(),
         "formula": trained.estimator.card().formula,
         "seconds": fit.seconds,
         "certificate": {
