@@ -80,13 +80,15 @@ impl Input {
         let size = file.metadata().map_err(refuse)?.len();
         let mut magic = [0; 4];
         let n = read_at(&file, &mut magic, 0).map_err(refuse)?;
-        let compression = match &magic[..n] {
-            [0x1f, 0x8b, ..] => Compression::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd] => Compression::Zstd,
-            _ => Compression::None,
-        };
+        let compression = Compression::of(&magic[..n]);
         let storage = Arc::new(Storage::File(file));
         Ok(Input { name: name.to_owned(), size, compression, storage, expansion: limits.expansion })
+    }
+
+    /// The bytes of a file, whose compression is undone.
+    pub fn from_file_bytes(name: &str, bytes: Vec<u8>, limits: &Limits) -> Input {
+        let compression = Compression::of(&bytes);
+        Input { compression, ..Input::from_bytes(name, bytes, limits) }
     }
 
     /// Bytes in memory, which are read as they are: no compression is undone.
@@ -180,6 +182,17 @@ impl Input {
             compression => {
                 Error::Damaged { file, format: compression.to_string(), why: error.to_string() }
             }
+        }
+    }
+}
+
+impl Compression {
+    /// The compression of a file, by its first bytes.
+    fn of(head: &[u8]) -> Compression {
+        match head {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+            _ => Compression::None,
         }
     }
 }

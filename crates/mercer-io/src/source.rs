@@ -37,6 +37,8 @@ pub struct Source {
     options: Options,
     block_size: usize,
     format: Opened,
+    /// The bytes, to be read again under other options; `None` for a folder.
+    input: Option<Input>,
     /// All cells of the input, if the profile pass cached them.
     cached: OnceLock<Vec<CachedBlock>>,
 }
@@ -93,21 +95,51 @@ impl Source {
         if path != "-" && std::fs::metadata(path).is_ok_and(|about| about.is_dir()) {
             return Source::open_folder(path, options);
         }
-        let input = Input::open(path, limits)?;
+        Source::infer_format(Input::open(path, limits)?, options)
+    }
+
+    /// A file in memory, such as one that was dropped on a page: its format is inferred as that of a file on disk, and
+    /// gzip and zstd are undone.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn in_memory(name: &str, bytes: Vec<u8>, options: &Options) -> Result<Source> {
+        Source::infer_format(Input::from_file_bytes(name, bytes, &options.limits), options)
+    }
+
+    /// The same bytes under other options, such as declared types or another target.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn reopened(&self, options: &Options) -> Result<Source> {
+        match &self.input {
+            Some(input) => Source::infer_format(input.clone(), options),
+            None => Source::open_folder(&self.name, options),
+        }
+    }
+
+    /// Opens an input whose format follows from the options, the name or the contents.
+    fn infer_format(input: Input, options: &Options) -> Result<Source> {
         let (name, size, compression) = (input.name.clone(), input.size, input.compression);
         if size == 0 {
             return Err(Error::Empty { file: name });
         }
-        let named = sniff::by_name(path);
+        let named = sniff::by_name(&name);
         let format = match (options.format, named) {
             (Some(format), _) | (None, Some((format, _))) => format,
             (None, None) => sniff::by_content(&name, &input.peek(sniff::HEAD)?)?,
         };
         let preset = named.and_then(|(_, delimiter)| delimiter);
-        let format = Source::opened(input, format, preset, options)?;
-        let options = options.clone();
-        let cached = OnceLock::new();
-        Ok(Source { name, size, compression, options, block_size: BLOCK_SIZE, format, cached })
+        Ok(Source {
+            name,
+            size,
+            compression,
+            options: options.clone(),
+            block_size: BLOCK_SIZE,
+            format: Source::opened(input.clone(), format, preset, options)?,
+            input: Some(input),
+            cached: OnceLock::new(),
+        })
     }
 
     /// A table in memory, such as the body of a request. No compression is undone.
@@ -130,7 +162,8 @@ impl Source {
             compression: Compression::None,
             options: options.clone(),
             block_size: BLOCK_SIZE,
-            format: Source::opened(input, format, None, options)?,
+            format: Source::opened(input.clone(), format, None, options)?,
+            input: Some(input),
             cached: OnceLock::new(),
         })
     }
@@ -176,6 +209,7 @@ impl Source {
             options,
             block_size: BLOCK_SIZE,
             format: Opened::Documents(documents, Format::Folder),
+            input: None,
             cached: OnceLock::new(),
         })
     }

@@ -5,23 +5,19 @@ use crate::args::{Compare, FoldOptions, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
-use mercer::calibrate::Conformal;
 use mercer::catalog::Estimator;
 use mercer::data::{Classes, ColumnProfile, Profile};
-use mercer::evaluate::{Evaluation, Metric, Predictions, RegressionEvaluation};
+use mercer::evaluate::Metric;
 use mercer::preprocess::DroppedColumn;
 use mercer::train::select::{
-    Candidate, Leaderboard, Round, SelectionOptions, portfolio, select_model,
+    Candidate, DEFAULT_BUDGET, Leaderboard, Round, SelectionOptions, portfolio, portfolio_folds,
+    select_model,
 };
-use mercer::train::{ColumnSelection, Outcome, SupervisedTask, Task, Trained};
+use mercer::train::{ColumnSelection, SupervisedTask, Task, Trained};
 use mercer_io::Source;
 use std::time::Duration;
 
-/// The time for the comparison of candidates, unless the user sets another. Most tables need a few seconds.
-const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
-/// Folds of the last round for tables of more rows than this; fewer rows have as many as `--folds`.
-const MAX_ROWS_OF_MANY_FOLDS: u64 = 1000;
-const FEW_FOLDS: usize = 5;
+pub(super) use mercer::train::select::shell_word as quoted;
 
 /// Whether the estimator is selected by cross-validation: the user named none, gave no options for one, and allows the
 /// time for it.
@@ -138,10 +134,7 @@ pub(super) fn leaderboard(
         None => portfolio(&profile.schema(), profile.n_rows, (&target.name, task), selection)?,
     };
     let n_folds = usize::from(asked.folds);
-    let n_folds = match profile.n_rows > MAX_ROWS_OF_MANY_FOLDS && is_portfolio {
-        true => n_folds.min(FEW_FOLDS),
-        false => n_folds,
-    };
+    let n_folds = if is_portfolio { portfolio_folds(profile.n_rows, n_folds) } else { n_folds };
     let options = SelectionOptions {
         metric,
         splitting: asked.split.splitting(n_folds, asked.seed),
@@ -161,7 +154,11 @@ pub(super) fn leaderboard(
         [one] => format!("scoring {} by {metric} on {}", one.name(), options.describe_splits()),
         all => format!("comparing {} candidates by {metric}{limit}", all.len()),
     });
-    let mut on_round = |round: &Round<'_>| bar.suspend(|| session.message(&line(round, metric)));
+    let mut on_round = |round: &Round<'_>| {
+        if round.is_finished {
+            bar.suspend(|| session.message(&line(round, metric)));
+        }
+    };
     let schema = profile.schema();
     let board = select_model(
         candidates,
@@ -194,8 +191,7 @@ fn line(round: &Round<'_>, metric: Metric) -> String {
 
 /// The command that trains the winner again.
 pub(super) fn command(args: &Train, target: &str, best: &Candidate) -> String {
-    let options: Vec<String> = best.options().iter().map(|word| quoted(word)).collect();
-    format!("{} {}", command_of_table(args, target), options.join(" "))
+    format!("{} {}", command_of_table(args, target), best.command_options())
 }
 
 /// The command that reads the table and its columns as this one does.
@@ -244,34 +240,5 @@ pub(super) fn require_column(
             column.n_missing
         ))),
         None => Ok(()),
-    }
-}
-
-/// A word as a shell reads it.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_=./:,+@^".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-/// Replaces the scores of a fit by those of the out-of-fold predictions of the comparison.
-pub(super) fn set_scores(outcome: &mut Outcome, predictions: &Predictions, classes: &Classes) {
-    outcome.trained.conformal = Conformal::of(predictions);
-    match predictions {
-        Predictions::Classes { truth, predicted, log_proba, weights, .. } => {
-            let mut evaluation = Evaluation::new(classes);
-            match log_proba {
-                Some(log_proba) => evaluation.push_weighted(truth, log_proba, weights),
-                None => evaluation.push_predictions(truth, predicted, weights),
-            }
-            outcome.evaluation = Some(evaluation);
-        }
-        Predictions::Regression { truth, predicted, weights } => {
-            let mut evaluation = RegressionEvaluation::default();
-            evaluation.push_weighted(truth, predicted, weights);
-            outcome.regression = Some(evaluation);
-        }
     }
 }

@@ -97,7 +97,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let mut outcome =
         outcome.map_err(|e| input::located(e, &source, || features.encoded_names()))?;
     if let Some(predictions) = compared {
-        select::set_scores(&mut outcome, predictions, &classes);
+        outcome.set_scores(predictions, &classes);
     }
     outcome.trained.decision = args.decision.rule(&outcome.trained, session)?;
     outcome.trained.reference = table_checks.reference(&outcome.trained);

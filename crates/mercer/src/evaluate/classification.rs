@@ -3,6 +3,7 @@
 //!
 //! All metrics are sums over rows, so an evaluation is updated batch by batch in constant memory.
 
+use super::Predictions;
 use super::curves::{Curves, ScoreHistograms};
 use crate::data::{Classes, Label};
 use mercer_num::Matrix;
@@ -46,6 +47,19 @@ impl Evaluation {
             bins: Default::default(),
             scores: ScoreHistograms::default(),
         }
+    }
+
+    /// The evaluation of predictions that are in memory; `None` for those of a regressor.
+    pub fn of_predictions(predictions: &Predictions, classes: &Classes) -> Option<Evaluation> {
+        let Predictions::Classes { truth, predicted, log_proba, weights, .. } = predictions else {
+            return None;
+        };
+        let mut evaluation = Evaluation::new(classes);
+        match log_proba {
+            Some(log_proba) => evaluation.push_weighted(truth, log_proba, weights),
+            None => evaluation.push_predictions(truth, predicted, weights),
+        }
+        Some(evaluation)
     }
 
     /// Adds rows with their predicted log-probabilities.

@@ -42,20 +42,29 @@ pub struct Progress {
 pub struct Convergence {
     /// The largest violation of the optimality conditions; the fit ends at the tolerance.
     pub violation: f64,
-    /// The number of support vectors so far.
+    /// The tolerance that ends the fit; zero if it is not known.
+    pub tolerance: f64,
+    /// The number of support vectors so far; zero for other solvers than those of support vector machines.
     pub n_support_vectors: usize,
 }
 
 impl Convergence {
     /// From the violation and the dual variables.
     pub(crate) fn new(violation: f64, beta: &[f64]) -> Convergence {
-        Convergence { violation, n_support_vectors: beta.iter().filter(|b| **b != 0.0).count() }
+        let n_support_vectors = beta.iter().filter(|b| **b != 0.0).count();
+        Convergence { violation, tolerance: 0.0, n_support_vectors }
+    }
+
+    /// Of a solver without support vectors.
+    pub(crate) fn within(violation: f64, tolerance: f64) -> Convergence {
+        Convergence { violation, tolerance, n_support_vectors: 0 }
     }
 
     /// The combined state of two subproblems.
     pub(crate) fn and(self, other: Convergence) -> Convergence {
         Convergence {
             violation: self.violation.max(other.violation),
+            tolerance: self.tolerance.max(other.tolerance),
             n_support_vectors: self.n_support_vectors + other.n_support_vectors,
         }
     }
@@ -87,7 +96,11 @@ impl Progress {
 
 impl fmt::Display for Convergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "violation {:.2e}, {} support vectors", self.violation, self.n_support_vectors)
+        write!(f, "violation {:.2e}", self.violation)?;
+        match self.n_support_vectors {
+            0 => Ok(()),
+            n => write!(f, ", {n} support vectors"),
+        }
     }
 }
 
@@ -271,7 +284,8 @@ mod tests {
 
     #[test]
     fn progress_is_described_with_the_remaining_time() {
-        let convergence = Some(Convergence { violation: 0.012, n_support_vectors: 812 });
+        let convergence =
+            Some(Convergence { violation: 0.012, tolerance: 1e-3, n_support_vectors: 812 });
         let progress = Progress { done: 300, total: Some(1000), convergence };
 
         assert_eq!(

@@ -8,7 +8,7 @@
 
 use super::interleaved::dots;
 use super::line_search::armijo_backtracking;
-use super::objective::{SubproblemState, unit_steps};
+use super::objective::{SubproblemState, report, unit_steps};
 use super::{SmoothObjective, StoppingRule, Termination};
 use crate::data::design_matrix::Column;
 use mercer_num::parallel::prelude::*;
@@ -133,7 +133,7 @@ pub(crate) fn minimize(problem: &mut impl PenalizedLoss, rule: &StoppingRule<'_>
         for k in (0..m).filter(|k| active[*k]) {
             states[k].update(steps[k], values[k], violations[k], rule.tolerance);
         }
-        rule.monitor.report(end.iterations, None);
+        report(rule, end.iterations, &states);
     }
 }
 

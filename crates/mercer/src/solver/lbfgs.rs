@@ -8,7 +8,7 @@
 use super::interleaved::{add_scaled, dots};
 use super::line_search::{LinePoint, WolfeOutcome, strong_wolfe};
 use super::objective::{StoppingRule, rounding_error};
-use crate::model::Stop;
+use crate::model::{Convergence, Progress, Stop};
 use std::collections::VecDeque;
 
 /// Correction pairs `(s, y)` that are stored.
@@ -104,7 +104,11 @@ pub(crate) fn lbfgs(
         let improved = result.violation < best || decrease > rounding_error(result.value);
         stalled = if improved { 0 } else { stalled + 1 };
         best = best.min(result.violation);
-        rule.monitor.report(result.iterations, Some(rule.max_iterations));
+        rule.monitor.report_progress(Progress {
+            done: result.iterations,
+            total: Some(rule.max_iterations),
+            convergence: Some(Convergence::within(result.violation, rule.tolerance)),
+        });
     }
     Some(result)
 }

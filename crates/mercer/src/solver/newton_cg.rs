@@ -7,7 +7,7 @@
 
 use super::conjugate_gradient::{NewtonSystem, truncated_conjugate_gradient};
 use super::line_search::armijo_backtracking;
-use super::objective::{SmoothObjective, StoppingRule, SubproblemState, Termination};
+use super::objective::{SmoothObjective, StoppingRule, SubproblemState, Termination, report};
 
 /// The part of the gradient that the first solution of Newton's equations may leave.
 const MAX_FORCING: f64 = 0.25;
@@ -56,7 +56,7 @@ pub(crate) fn newton_cg(f: &mut impl SmoothObjective, rule: &StoppingRule<'_>) -
         for k in (0..states.len()).filter(|k| active[*k]) {
             states[k].update(steps[k], values[k], violations[k], rule.tolerance);
         }
-        rule.monitor.report(end.iterations, None);
+        report(rule, end.iterations, &states);
     }
 }
 

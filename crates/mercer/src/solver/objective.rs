@@ -5,7 +5,7 @@
 //! belongs to subproblem `j mod m`, so that one reading of a row serves all of them. Every subproblem has its own
 //! value, gradient, step size and convergence test; the solver ends when the last of them has converged.
 
-use crate::model::{Monitor, Stop};
+use crate::model::{Convergence, Monitor, Progress, Stop};
 
 /// A smooth convex objective that remembers its current point and a search direction.
 pub(crate) trait SmoothObjective {
@@ -107,6 +107,16 @@ impl SubproblemState {
         self.at_rounding = violation >= self.violation && !decreased && violation > tolerance;
         (self.value, self.violation) = (value, violation);
     }
+}
+
+/// Reports an iteration with the largest violation of the subproblems.
+pub(crate) fn report(rule: &StoppingRule<'_>, iterations: u64, states: &[SubproblemState]) {
+    let violation = states.iter().map(|state| state.violation).fold(0.0, f64::max);
+    rule.monitor.report_progress(Progress {
+        done: iterations,
+        total: None,
+        convergence: Some(Convergence::within(violation, rule.tolerance)),
+    });
 }
 
 /// Changes of an objective value below this cannot be distinguished from rounding.

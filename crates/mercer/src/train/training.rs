@@ -6,11 +6,11 @@
 
 use super::cross_validate::HeldOutScores;
 use super::{EmOptions, Task, Trained};
-use crate::calibrate::Nonconformity;
+use crate::calibrate::{Conformal, Nonconformity};
 use crate::catalog::{AnyModel, AnyStats, Estimator};
-use crate::data::{Dataset, Stream};
+use crate::data::{Classes, Dataset, Stream};
 use crate::error::Result;
-use crate::evaluate::{Evaluation, RegressionEvaluation};
+use crate::evaluate::{Evaluation, Predictions, RegressionEvaluation};
 use crate::model::{Fitted, Monitor, Shape};
 use crate::preprocess::{Encoded, Features, Recipe};
 use std::time::Instant;
@@ -47,6 +47,23 @@ pub struct Outcome {
     pub mutual_information: Option<Vec<f64>>,
     /// The fraction of held-out rows that an outlier detector takes for outliers.
     pub outlier_fraction: Option<f64>,
+}
+
+impl Outcome {
+    /// Replaces the scores by those of out-of-fold predictions, such as those of a comparison.
+    pub fn set_scores(&mut self, predictions: &Predictions, classes: &Classes) {
+        self.trained.conformal = Conformal::of(predictions);
+        match predictions {
+            Predictions::Classes { .. } => {
+                self.evaluation = Evaluation::of_predictions(predictions, classes);
+            }
+            Predictions::Regression { truth, predicted, weights } => {
+                let mut evaluation = RegressionEvaluation::default();
+                evaluation.push_weighted(truth, predicted, weights);
+                self.regression = Some(evaluation);
+            }
+        }
+    }
 }
 
 /// Trains an estimator: from a stream if it has sufficient statistics, else from all rows in memory.

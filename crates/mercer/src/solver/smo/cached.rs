@@ -302,6 +302,7 @@ impl<'a, T: Float> CachedSmo<'a, T> {
             convergence.n_support_vectors +=
                 Convergence::new(current, &self.beta).n_support_vectors - active;
         }
+        convergence.tolerance = self.options.tol;
         progress(fraction, convergence);
     }
 

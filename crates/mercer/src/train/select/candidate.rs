@@ -138,6 +138,11 @@ impl Candidate {
         options
     }
 
+    /// The options of the command line that train exactly this candidate, as a shell reads them.
+    pub fn command_options(&self) -> String {
+        self.options().iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+    }
+
     /// A short name: the estimator, the hyperparameters and the preprocessing that differ from the defaults.
     pub fn name(&self) -> String {
         let settings = self.settings.iter().filter(|(name, _)| name != "probability");
@@ -155,4 +160,13 @@ impl Candidate {
         }
         format!("{} {}", self.estimator.id(), parts.join(" "))
     }
+}
+
+/// A word as a shell reads it.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=./:,+@^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,11 +1,9 @@
 //! Successive halving: all candidates are compared on few rows, the better ones again on more rows, and the finalists on
 //! all rows, under a budget of time.
 
-use super::bias_correction::corrected_score;
 use super::candidate::Candidate;
-use super::leaderboard::{Leaderboard, LeaderboardRow, Standing};
+use super::leaderboard::{Leaderboard, LeaderboardRow, Standing, order};
 use super::out_of_fold::{FoldPredictions, FoldRows, join};
-use super::paired_test::{corrected_p_value, holm};
 use super::sample::{Sample, SplitColumns, check_rows, reading_schema, subset};
 use crate::catalog::Capability;
 use crate::data::{Schema, Stream, Table, Values};
@@ -32,6 +30,18 @@ const MIN_KEPT: usize = 5;
 /// The folds of up to so many rows are fitted at the same time.
 const MAX_PARALLEL_ROWS: usize = 8000;
 
+/// Folds of a portfolio for tables of more rows than this; fewer rows have as many as requested.
+const MAX_ROWS_OF_MANY_FOLDS: u64 = 1000;
+const FEW_FOLDS: usize = 5;
+
+/// The time for the comparison of a portfolio, unless the user sets another. Most tables need a few seconds.
+pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
+
+/// The folds of the comparison of a portfolio, given those requested.
+pub fn portfolio_folds(n_rows: u64, n_folds: usize) -> usize {
+    if n_rows > MAX_ROWS_OF_MANY_FOLDS { n_folds.min(FEW_FOLDS) } else { n_folds }
+}
+
 /// How candidates are compared.
 #[derive(Clone, Debug)]
 pub struct SelectionOptions<'a> {
@@ -53,19 +63,22 @@ pub struct SelectionOptions<'a> {
     pub steps: &'a [String],
 }
 
-/// A finished round, for a progress report.
+/// A round, for a progress report.
 pub struct Round<'a> {
+    /// Whether all candidates of the round are compared; a report follows every group of them.
+    pub is_finished: bool,
     /// The number of rows.
     pub n_rows: usize,
     /// The number of folds.
     pub n_folds: usize,
-    /// The candidates, the best first.
+    /// The candidates, the best first if the round is finished.
     pub rows: Vec<&'a LeaderboardRow>,
     /// The seconds since the start.
     pub seconds: f64,
 }
 
-/// Compares candidates on the rows of a stream and returns the leaderboard. `on_round` is called after every round.
+/// Compares candidates on the rows of a stream and returns the leaderboard. `on_round` is called during and after every
+/// round.
 ///
 /// # Errors
 /// An error of reading, or the first error of a fit if no candidate could be fitted.
@@ -80,10 +93,27 @@ pub fn select_model<S: Stream>(
     monitor: &Monitor<'_>,
     on_round: &mut dyn FnMut(&Round<'_>),
 ) -> std::result::Result<Leaderboard, S::Error> {
+    let reading = reading_schema(schema, target, task);
+    let sample = Sample::read(stream, &reading, n_rows, options.splitting.seed, monitor)?;
+    let on = (target, task);
+    Ok(select_on_sample(candidates, schema, on, &sample, options, monitor, on_round)?)
+}
+
+/// As [`select_model`], on rows that are in memory.
+///
+/// # Errors
+/// The first error of a fit if no candidate could be fitted, or if there are too few rows.
+pub fn select_on_sample(
+    candidates: Vec<Candidate>,
+    schema: &Schema,
+    (target, task): (&str, Task<'_>),
+    sample: &Sample,
+    options: &SelectionOptions<'_>,
+    monitor: &Monitor<'_>,
+    on_round: &mut dyn FnMut(&Round<'_>),
+) -> Result<Leaderboard> {
     let start = Instant::now();
     let schema = reading_schema(schema, target, task);
-    let seed = options.splitting.seed;
-    let sample = Sample::read(stream, &schema, n_rows, seed, monitor)?;
     let codes = stratification_codes(&sample.table, target, task);
     check_rows(codes.len(), options.splitting.n_folds)?;
     let split_by = SplitColumns::of(&sample.table, options.group, options.time)?;
@@ -99,7 +129,7 @@ pub fn select_model<S: Stream>(
         start,
         deadline: options.budget.map(|budget| start + budget),
     };
-    Ok(race.run(candidates, sample.is_partial, on_round)?)
+    race.run(candidates, sample.is_partial, on_round)
 }
 
 /// The class of every row; zero for a regression.
@@ -147,7 +177,7 @@ impl Race<'_> {
     ) -> Result<Leaderboard> {
         let mut entries: Vec<Entry> = candidates.into_iter().map(|c| self.enter(c)).collect();
         let n = self.table.n_rows();
-        let mut cut_short = false;
+        let (mut cut_short, mut held_out) = (false, Vec::new());
         for n_rows in round_sizes(n) {
             let last = n_rows == n;
             let seed = self.options.splitting.seed;
@@ -158,15 +188,15 @@ impl Race<'_> {
             };
             let codes: Vec<u32> = rows.iter().map(|i| self.codes[*i]).collect();
             let splits = self.split_by.splits(&splitting, &codes, &rows)?;
-            let n_folds = splits.len();
-            cut_short |= self.round(&mut entries, &rows, &splits, last);
-            sort(&mut entries, self.options.metric);
-            on_round(&Round {
-                n_rows,
-                n_folds,
-                rows: entries.iter().map(|entry| &entry.row).collect(),
-                seconds: self.start.elapsed().as_secs_f64(),
-            });
+            if last {
+                // Repeated folds predict a row several times; the first repeat is kept.
+                let n_first = splits.len() / splitting.n_repeats.max(1);
+                let first = splits.iter().take(n_first.max(1));
+                held_out = first.flat_map(|split| split.test.iter().map(|i| rows[*i])).collect();
+            }
+            cut_short |= self.round(&mut entries, &rows, &splits, last, on_round);
+            entries.sort_by(|a, b| order(&a.row, &b.row, self.options.metric));
+            on_round(&self.report(&entries, n_rows, splits.len(), true));
             if self.monitor.stop().is_some() {
                 cut_short = true;
                 break;
@@ -175,7 +205,24 @@ impl Race<'_> {
                 drop_the_worst(&mut entries);
             }
         }
-        self.finish(entries, is_sample, cut_short)
+        self.finish(entries, held_out, is_sample, cut_short)
+    }
+
+    /// The state of a round.
+    fn report<'e>(
+        &self,
+        entries: &'e [Entry],
+        n_rows: usize,
+        n_folds: usize,
+        is_finished: bool,
+    ) -> Round<'e> {
+        Round {
+            is_finished,
+            n_rows,
+            n_folds,
+            rows: entries.iter().map(|entry| &entry.row).collect(),
+            seconds: self.start.elapsed().as_secs_f64(),
+        }
     }
 
     fn enter(&self, candidate: Candidate) -> Entry {
@@ -193,6 +240,7 @@ impl Race<'_> {
             name: candidate.name(),
             candidate,
             score: None,
+            interval: None,
             fold_scores: Vec::new(),
             n_rows: 0,
             standing,
@@ -205,7 +253,14 @@ impl Race<'_> {
     }
 
     /// Compares the candidates that are left on some rows; tells whether the budget ended it.
-    fn round(&self, entries: &mut [Entry], rows: &[usize], splits: &[Split], last: bool) -> bool {
+    fn round(
+        &self,
+        entries: &mut [Entry],
+        rows: &[usize],
+        splits: &[Split],
+        last: bool,
+        on_round: &mut dyn FnMut(&Round<'_>),
+    ) -> bool {
         let Ok(table) = self.table.rows_at(rows) else { return false };
         let n_folds = splits.len();
         let mut done = vec![false; entries.len()];
@@ -230,6 +285,9 @@ impl Race<'_> {
                 })
                 .collect();
             cut_short |= self.compare(entries, &affordable, &table, splits, last);
+            let n_done = done.iter().filter(|done| **done).count();
+            self.monitor.report(n_done as u64, Some(done.len() as u64));
+            on_round(&self.report(entries, rows.len(), n_folds, false));
         }
         cut_short
     }
@@ -400,11 +458,12 @@ impl Race<'_> {
     fn finish(
         &self,
         entries: Vec<Entry>,
+        held_out: Vec<usize>,
         is_sample: bool,
         mut cut_short: bool,
     ) -> Result<Leaderboard> {
         let (options, n) = (self.options, self.table.n_rows());
-        let mut rows: Vec<LeaderboardRow> = entries.into_iter().map(|entry| entry.row).collect();
+        let rows: Vec<LeaderboardRow> = entries.into_iter().map(|entry| entry.row).collect();
         if rows.iter().all(|row| row.score.is_none()) {
             if self.monitor.stop() == Some(Stop::Cancelled) {
                 return Err(Error::Stopped);
@@ -419,23 +478,25 @@ impl Race<'_> {
             });
         }
         cut_short |= rows.iter().any(|row| row.standing == Standing::OverBudget);
-        add_p_values(&mut rows, self.test_to_train());
-        let finalists: Vec<&Predictions> =
-            rows.iter().filter_map(|row| row.predictions.as_ref()).collect();
-        let corrected = corrected_score(&finalists, options.metric, options.splitting.seed);
-        let baseline = finalists.first().and_then(|p| baseline(p, options.metric));
-        Ok(Leaderboard {
+        let predictions = rows.iter().find_map(|row| row.predictions.as_ref());
+        let baseline = predictions.and_then(|p| baseline(p, options.metric));
+        let mut board = Leaderboard {
             metric: options.metric,
-            corrected,
+            corrected: None,
             baseline,
             rows,
             n_rows: n,
             is_sample,
             n_folds: options.splitting.n_folds,
             splitting: options.describe_splits(),
+            held_out,
+            test_to_train: self.test_to_train(),
+            seed: options.splitting.seed,
             cut_short,
             seconds: self.start.elapsed().as_secs_f64(),
-        })
+        };
+        board.compare();
+        Ok(board)
     }
 }
 
@@ -483,44 +544,12 @@ pub(in crate::train) fn round_sizes(n_rows: usize) -> Vec<usize> {
     sizes
 }
 
-/// The best first: candidates of later rounds, then by score; failed ones last.
-fn sort(entries: &mut [Entry], metric: Metric) {
-    let utility = |entry: &Entry| {
-        let score = entry.row.score.filter(|_| !matches!(entry.row.standing, Standing::Failed(_)));
-        score.map(|s| if metric.greater_is_better() { s } else { -s })
-    };
-    entries.sort_by(|a, b| match (utility(a), utility(b)) {
-        (Some(x), Some(y)) => b.row.n_rows.cmp(&a.row.n_rows).then(y.total_cmp(&x)),
-        (x, y) => y.is_some().cmp(&x.is_some()),
-    });
-}
-
 /// Drops the candidates below the fraction that stays; entries are sorted.
 fn drop_the_worst(entries: &mut [Entry]) {
     let alive = entries.iter().filter(|entry| entry.is_alive()).count();
     let kept = ((KEPT_FRACTION * alive as f64).ceil() as usize).max(MIN_KEPT);
     let losers = entries.iter_mut().filter(|entry| entry.is_alive()).skip(kept);
     losers.for_each(|entry| entry.row.standing = Standing::Dropped);
-}
-
-/// The adjusted p-values of the finalists against the best.
-fn add_p_values(rows: &mut [LeaderboardRow], test_to_train: f64) {
-    let Some(best) = rows.first().map(|row| row.fold_scores.clone()) else { return };
-    let n_rows = rows[0].n_rows;
-    let p_values: Vec<Option<f64>> = rows
-        .iter()
-        .enumerate()
-        .map(|(k, row)| {
-            let comparable = k > 0
-                && row.score.is_some()
-                && row.n_rows == n_rows
-                && row.fold_scores.len() == best.len();
-            let differences: Vec<f64> =
-                best.iter().zip(&row.fold_scores).map(|(a, b)| a - b).collect();
-            corrected_p_value(&differences, test_to_train).filter(|_| comparable)
-        })
-        .collect();
-    rows.iter_mut().zip(holm(&p_values)).for_each(|(row, p)| row.p_value = p);
 }
 
 /// The score of always predicting the most frequent class, with the class frequencies as probabilities, or the mean.

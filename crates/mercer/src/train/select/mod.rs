@@ -17,10 +17,12 @@ pub(super) mod sample;
 mod train_best;
 
 pub use bias_correction::CorrectedScore;
-pub use candidate::Candidate;
-pub use halving::{Round, SelectionOptions, select_model};
+pub use candidate::{Candidate, shell_word};
+pub use halving::{
+    DEFAULT_BUDGET, Round, SelectionOptions, portfolio_folds, select_model, select_on_sample,
+};
 pub use importance::{Importance, ImportanceOptions, permutation_importance};
 pub use leaderboard::{Leaderboard, LeaderboardRow, Standing};
 pub use portfolio::portfolio;
-pub use sample::Sample;
+pub use sample::{Sample, reading_schema};
 pub use train_best::select_and_train;

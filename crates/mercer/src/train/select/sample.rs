@@ -26,7 +26,7 @@ pub struct Sample {
 }
 
 /// The schema to read: the columns of the table, with the target as the task needs it.
-pub(in crate::train) fn reading_schema(schema: &Schema, target: &str, task: Task<'_>) -> Schema {
+pub fn reading_schema(schema: &Schema, target: &str, task: Task<'_>) -> Schema {
     let fields = schema.fields.iter().map(|field| match task {
         Task::Classification(classes) if field.name == target => class_field(target, classes),
         Task::Regression if field.name == target => {
@@ -49,7 +49,10 @@ impl Sample {
     }
 
     /// Reads the rows; of a table that is too large, each with the same probability.
-    pub(in crate::train) fn read<S: Stream>(
+    ///
+    /// # Errors
+    /// The error of the stream, or [`Error::Stopped`].
+    pub fn read<S: Stream>(
         stream: &S,
         schema: &Schema,
         n_rows: u64,
