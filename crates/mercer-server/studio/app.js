@@ -8,6 +8,7 @@ import * as train from "./screens/train.js";
 import * as leaderboard from "./screens/leaderboard.js";
 import * as errors from "./screens/errors.js";
 import * as why from "./screens/why.js";
+import * as decisions from "./screens/decisions.js";
 import * as margin from "./screens/margin.js";
 import * as bayes from "./screens/bayes.js";
 import * as network from "./screens/network.js";
@@ -19,6 +20,7 @@ const SCREENS = [
   { id: "leaderboard", ...leaderboard },
   { id: "errors", ...errors },
   { id: "why", ...why },
+  { id: "decisions", ...decisions },
   { id: "margin", ...margin },
   { id: "bayes", ...bayes },
   { id: "network", ...network },

@@ -51,6 +51,7 @@ assets! {
     "lib/points.js"
     "lib/refit.js"
     "screens/bayes.js"
+    "screens/decisions.js"
     "screens/margin.js"
     "screens/network.js"
 }

@@ -7,6 +7,7 @@
 //! - `board`, `errors`: candidates on held-out rows
 //! - `why`, `changes`: contributions to a prediction, and what a change does to it
 //! - `code`: the same in other interfaces
+//! - `decisions`: costs, rejection and priors over held-out predictions
 //! - `playground`: models of points in the plane, fitted while they move
 //!
 //! The page talks to its engine by messages. A message is a JSON object whose `call` names one of [`CALLS`]; the answer
@@ -17,6 +18,7 @@ mod board;
 mod changes;
 mod code;
 mod data;
+mod decisions;
 mod errors;
 mod histogram;
 mod playground;
@@ -76,6 +78,8 @@ pub(crate) static CALLS: &[(&str, Handler)] = &[
     ("why", why::explain),
     ("why.curves", why::curves),
     ("why.flip", why::flip),
+    ("decisions", decisions::describe),
+    ("decisions.store", decisions::store),
     ("margin", |_, message| playground::fit_margin(message.0)),
     ("tube", |_, message| playground::fit_tube(message.0)),
     ("bayes", |_, message| playground::fit_bayes(message.0)),

@@ -2,6 +2,7 @@
 
 import { html, signal, useEffect } from "./html.js";
 import { call } from "./engine.js";
+import { NumberField } from "./playground.js";
 
 const BAGS = ["all cherry", "75 % cherry", "half and half", "75 % lime", "all lime"];
 const PRIORS = [0.1, 0.2, 0.4, 0.2, 0.1];
@@ -73,7 +74,7 @@ function Posteriors({ steps }) {
   const line = (h) => steps.map(({ posterior }, k) => `${k ? "L" : "M"}${px(k).toFixed(1)} ${py(posterior[h]).toFixed(1)}`).join("");
   const ends = labelPositions(steps.at(-1).posterior.map(py));
   return html`<svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label="Posterior of each bag after each draw">
-    ${[0, 0.5, 1].map((p) => html`<line class="grid" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${py(p)} y2=${py(p)} />
+    ${[0, 0.5, 1].map((p) => html`<line class="pg-grid" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${py(p)} y2=${py(p)} />
       <text x=${LEFT - 6} y=${py(p) + 4} text-anchor="end">${p}</text>`)}
     <text x=${(LEFT + WIDTH - RIGHT) / 2} y=${HEIGHT - 6} text-anchor="middle">candies drawn</text>
     ${BAGS.map((bag, h) => html`<path class=${`bag bag-${h}`} d=${line(h)} />
@@ -100,8 +101,7 @@ function Terms({ weights, answer }) {
     return html`<table class="terms"><caption>Prior of each bag; change the weights to change it</caption>
       <thead><tr><th scope="col">bag</th><th scope="col">weight</th><th scope="col">prior</th></tr></thead>
       <tbody>${BAGS.map((bag, h) => html`<tr><th scope="row">${bag}</th>
-        <td><input type="number" min="0" step="0.1" aria-label=${`Weight of ${bag}`} value=${weights[h]}
-          onChange=${(event) => setWeight(h, event.target.valueAsNumber)} /></td>
+        <td><${NumberField} label=${`Weight of ${bag}`} min="0" value=${weights[h]} onChange=${(value) => setWeight(h, value)} /></td>
         <td>${percent(steps[0].posterior[h])}</td></tr>`)}</tbody></table>`;
   }
   return html`<table class="terms"><caption>Bayes' theorem for draw ${steps.length - 1}, a ${steps.at(-1).observation}</caption>

@@ -2,6 +2,7 @@
 
 import { html, signal, useEffect } from "./html.js";
 import { call } from "./engine.js";
+import { NumberField } from "./playground.js";
 
 const TABLES = {
   weather: {
@@ -63,14 +64,13 @@ export function JointTable() {
         ${SHOWN.map(([key, text]) => html`<option value=${key} selected=${key === shown}>${text}</option>`)}</select>
     </div>
     ${error && html`<p role="alert" class="bad">${error}</p>`}
-    <div class="scroll" tabindex="0" role="group" aria-label="Counts and probabilities"><table class="terms">
+    <div class="pg-scroll" tabindex="0" role="group" aria-label="Counts and probabilities"><table class="terms">
       <thead><tr><th scope="col">${rows.name} \\ ${columns.name}</th>${columns.values.map((value) => html`<th scope="col">${value}</th>`)}
         <th scope="col">marginal</th></tr></thead>
       <tbody>${rows.values.map(
         (value, i) => html`<tr><th scope="row">${value}</th>${columns.values.map((other, j) => {
           const k = i * width + j;
-          return html`<td><input type="number" min="0" step="1" aria-label=${`Count of ${value}, ${other}`} value=${counts[k]}
-            onChange=${(event) => setCount(k, event.target.valueAsNumber)} /><br /><span class="fraction">${probability(k)}</span></td>`;
+          return html`<td><${NumberField} label=${`Count of ${value}, ${other}`} min="0" value=${counts[k]} onChange=${(v) => setCount(k, v)} /><br /><span class="fraction">${probability(k)}</span></td>`;
         })}<td class="fraction">${current?.marginals[0][i].text}</td></tr>`,
       )}</tbody>
       <tfoot><tr><th scope="row">marginal</th>${columns.values.map((_, j) => html`<td class="fraction">${current?.marginals[1][j].text}</td>`)}

@@ -285,24 +285,34 @@ export function Presets({ playground }) {
   )}</div>`;
 }
 
+/** A field for a number. What is being typed stays, even if the page is drawn again meanwhile. */
+export function NumberField({ label, value, onChange, ...others }) {
+  const [draft, setDraft] = useState(null);
+  const take = (event) => {
+    setDraft(null);
+    if (Number.isFinite(event.target.valueAsNumber)) onChange(event.target.valueAsNumber);
+  };
+  return html`<input type="number" aria-label=${label} step="any" ...${others} value=${draft ?? value}
+    onInput=${(event) => setDraft(event.target.value)} onChange=${take} onBlur=${() => setDraft(null)} />`;
+}
+
 /** A number on a logarithmic or linear scale: a slider, and a field for exact values. */
-export function Slider({ label, value, onChange, min, max, step = "any", log = false, title, disabled }) {
+export function Slider({ label, value, onChange, min, max, step = "any", log = false, title, disabled, signed = false }) {
   const to = (v) => (log ? Math.log10(v) : v);
   const from = (v) => (log ? Number((10 ** v).toPrecision(3)) : Number(v.toPrecision(6)));
-  const set = (v) => Number.isFinite(v) && v >= 0 && onChange(v);
+  const set = (v) => Number.isFinite(v) && (signed || v >= 0) && onChange(v);
   const clamped = Math.min(to(max), Math.max(to(min), to(value)));
-  return html`<div class="slider" title=${title}>
+  return html`<div class="pg-slider" title=${title}>
     <span class="slider-name" aria-hidden="true">${label}</span>
     <input type="range" aria-label=${label} min=${to(min)} max=${to(max)} step=${log ? 0.02 : step} value=${clamped}
       disabled=${disabled} aria-valuetext=${String(value)} onInput=${(event) => set(from(event.target.valueAsNumber))} />
-    <input type="number" aria-label=${`${label}, exact value`} value=${value} step="any" disabled=${disabled}
-      onChange=${(event) => set(event.target.valueAsNumber)} />
+    <${NumberField} label=${`${label}, exact value`} value=${value} disabled=${disabled} onChange=${set} />
   </div>`;
 }
 
 export function Choice({ label, value, options, onChange, title }) {
   const id = `choice-${label.replace(/\W/g, "-")}`;
-  return html`<div class="choice" title=${title}><label for=${id}>${label}</label>
+  return html`<div class="pg-choice" title=${title}><label for=${id}>${label}</label>
     <select id=${id} value=${value} onChange=${(event) => onChange(event.target.value)}>
       ${options.map(([name, text]) => html`<option value=${name} selected=${name === value}>${text}</option>`)}
     </select></div>`;

@@ -167,7 +167,7 @@ function Parameters() {
   playground.tick.value;
   const p = playground.parameters;
   const set = (name) => (value) => playground.setParameters({ [name]: value });
-  return html`<section class="card controls" aria-label="Parameters">
+  return html`<section class="card pg-controls" aria-label="Parameters">
     <${Choice} label="Model" value=${p.model} onChange=${set("model")} options=${MODELS} />
     ${p.model === "gaussian-nb" &&
     html`<${Slider} label="smoothing" value=${p.smoothing} min=${0} max=${1} step=${0.01} onChange=${set("smoothing")}
@@ -220,7 +220,7 @@ function Findings() {
           <td data-number=${`prior ${className(c)}`}>${three(answer.priors[k])}</td><td>${three(mean[0])}, ${three(mean[1])}</td>
           <td>${three(a)} ${three(b)}<br />${three(b)} ${three(d)}</td></tr>`,
       )}</tbody></table>
-    <p class="legend">Cross: mean. Ellipses: one and two standard deviations. Color: posterior. Red cross: misclassified.
+    <p class="pg-legend">Cross: mean. Ellipses: one and two standard deviations. Color: posterior. Red cross: misclassified.
       ${" "}${answer.certificate.sentences[0]}</p>
   </section>`;
 }
@@ -247,7 +247,7 @@ function Sigmoid() {
     <p>Along Fisher's direction, P(${second} | x) of linear discriminant analysis is the logistic sigmoid σ(w·x + b). Logistic regression
       ${" "}fits w and b directly: w = ${vector(sigmoid.lda_weights)} of LDA against ${vector(sigmoid.logistic_weights)}.</p>
     <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label="Posterior probability against the position along Fisher's direction">
-      ${[0, 0.5, 1].map((p) => html`<line class="grid" x1=${left} x2=${WIDTH - right} y1=${py(p)} y2=${py(p)} />
+      ${[0, 0.5, 1].map((p) => html`<line class="pg-grid" x1=${left} x2=${WIDTH - right} y1=${py(p)} y2=${py(p)} />
         <text x=${left - 6} y=${py(p) + 4} text-anchor="end">${p}</text>`)}
       <text x=${(left + WIDTH) / 2} y=${HEIGHT - 4} text-anchor="middle">position along w</text>
       ${sigmoid.projections.map((t, i) => points[i] && html`<circle class=${`dot class-${points[i].c}`} r="3.2" cx=${px(t)}
@@ -256,7 +256,7 @@ function Sigmoid() {
       <path class="curve logistic" d=${path(sigmoid.logistic)} />
       ${own && html`<path class="curve own" d=${path(sigmoid.model)} />`}
     </svg>
-    <p class="legend"><span class="key lda"></span>LDA <span class="key logistic"></span>logistic regression
+    <p class="pg-legend"><span class="key lda"></span>LDA <span class="key logistic"></span>logistic regression
       ${own && html` <span class="key own"></span>${NAMES[parameters.model]}, along the same line`}.
       Points of ${first} lie at 0, of ${second} at 1.</p>
   </section>`;

@@ -314,12 +314,12 @@ function Parameters() {
     playground.setParameters({ task });
     playground.loadPreset(task === "regression" ? "sine" : "overlapping", false);
   };
-  return html`<section class="card controls" aria-label="Parameters">
+  return html`<section class="card pg-controls" aria-label="Parameters">
     <${Choice} label="Task" value=${p.task} onChange=${setTask}
       options=${[["classification", "classification (svc)"], ["regression", "regression (svr)"]]} />
     <${Choice} label="Kernel" value=${p.kernel} onChange=${set("kernel")} options=${KERNELS} />
     ${p.kernel === "formula" &&
-    html`<label class="choice"><span>Formula</span><input type="text" value=${p.formula} spellcheck="false"
+    html`<label class="pg-choice"><span>Formula</span><input type="text" value=${p.formula} spellcheck="false"
       onChange=${(event) => set("formula")(event.target.value)} /></label>`}
     ${!regression &&
     html`<${Choice} label="Margin" value=${p.margin} onChange=${set("margin")}
@@ -334,7 +334,8 @@ function Parameters() {
         title="Larger values make the kernel narrower" />`}`}
     ${needs.degree && html`<${Slider} label="degree" value=${p.degree} min=${1} max=${10} step=${1}
       onChange=${(v) => set("degree")(Math.round(v))} />`}
-    ${needs.coef0 && html`<${Signed} label="coef0" value=${p.coef0} onChange=${set("coef0")} />`}
+    ${needs.coef0 && html`<${Slider} label="coef0" value=${p.coef0} min=${-3} max=${3} step=${0.05} signed onChange=${set("coef0")}
+      title="Independent term of the polynomial and the sigmoid kernel" />`}
     ${!regression && !hard &&
     html`<${Slider} label="slack power" value=${p.slackPower} min=${1} max=${4} step=${0.1} onChange=${set("slackPower")}
       title="Exponent of the slack in the loss: 1 is the hinge loss, 2 the squared hinge loss" />`}
@@ -344,16 +345,6 @@ function Parameters() {
     ${regression && html`<${Slider} label="epsilon" value=${p.epsilon} min=${0} max=${2} step=${0.01} onChange=${set("epsilon")}
       title="Half-width of the tube within which errors cost nothing" />`}
   </section>`;
-}
-
-/** A number of either sign. */
-function Signed({ label, value, onChange }) {
-  const set = (v) => Number.isFinite(v) && onChange(v);
-  return html`<div class="slider"><span class="slider-name" aria-hidden="true">${label}</span>
-    <input type="range" aria-label=${label} min="-3" max="3" step="0.05" value=${Math.max(-3, Math.min(3, value))}
-      onInput=${(event) => set(event.target.valueAsNumber)} />
-    <input type="number" aria-label=${`${label}, exact value`} value=${value} step="any"
-      onChange=${(event) => set(event.target.valueAsNumber)} /></div>`;
 }
 
 const short = (v, digits = 4) => (v === null || v === undefined ? "–" : Number(v.toPrecision(digits)).toString());
@@ -368,7 +359,7 @@ function Findings() {
     <dl class="numbers">${(regression ? tubeNumbers(answer) : marginNumbers(answer)).map(
       ([name, value, title]) => html`<div title=${title}><dt>${name}</dt><dd data-number=${name} class=${String(value).length > 24 ? "long" : ""}>${value}</dd></div>`,
     )}</dl>
-    <p class="legend">${regression
+    <p class="pg-legend">${regression
       ? "Ring: support vector, sized by |β|. Dot: β at its bound C. Lines: errors beyond the tube."
       : "Ring: support vector, sized by α. Dot: α at its bound C. Lines: slacks ξ. Cross: misclassified. Dashed red ring: misclassified when left out."}</p>
   </section>`;
@@ -442,7 +433,7 @@ function Certificate() {
   const certificate = answer?.certificate;
   if (!certificate) return null;
   const kind = certificate.converged ? "good" : "warn";
-  return html`<section class=${`card certificate ${kind}`} aria-label="Certificate">
+  return html`<section class=${`card pg-certificate ${kind}`} aria-label="Certificate">
     <h2>Certificate</h2>
     ${certificate.sentences.map((sentence) => html`<p>${sentence}</p>`)}
     <p class="muted small">${certificate.text}</p>

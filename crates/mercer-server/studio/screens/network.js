@@ -120,7 +120,7 @@ function Graph({ answer }) {
       </svg>
       ${variables.map((variable) => html`<${Node} variable=${variable} />`)}
     </div>
-    <p class="legend">P(evidence) = <span data-number="evidence">${three(answer.probability_of_evidence)}</span>. Most probable explanation:
+    <p class="pg-legend">P(evidence) = <span data-number="evidence">${three(answer.probability_of_evidence)}</span>. Most probable explanation:
       ${" "}${answer.variables.map(({ name, states }, v) => `${name} = ${states[answer.explanation.states[v]]}`).join(", ")}
       ${" "}(probability ${three(answer.explanation.probability)} given the evidence).</p>
   </div>`;
@@ -141,9 +141,9 @@ function Node({ variable }) {
     <button type="button" class="node-name" title="Show the sums of this variable" aria-pressed=${query === name}
       onClick=${() => update({ query: name })}>${name}</button>
     ${states.map((text, s) => html`<button type="button" class="node-state" aria-pressed=${observed === s}
-      aria-label=${`${name} = ${text}: ${three(belief[s])}`} onClick=${() => toggle(variable, s)}>
-      <span class="bar" style=${{ width: `${100 * belief[s]}%` }}></span><span class="tick" style=${{ left: `${100 * prior[s]}%` }}></span>
-      <span class="text">${text}</span><span class="value" data-number=${`${name}=${text}`}>${three(belief[s])}</span></button>`)}
+      onClick=${() => toggle(variable, s)}>
+      <span class="belief-bar" style=${{ width: `${100 * belief[s]}%` }}></span><span class="prior-tick" style=${{ left: `${100 * prior[s]}%` }}></span>
+      <span class="state-name"><span class="visually-hidden">${name} = </span>${text} </span><span class="state-value" data-number=${`${name}=${text}`}>${three(belief[s])}</span></button>`)}
   </div>`;
 }
 
@@ -226,7 +226,8 @@ function Text() {
 }
 
 function codeOf({ variables }) {
-  const { bif, evidence, query } = state.value;
+  const { bif, evidence, query: asked } = state.value;
+  const query = asked ?? variables[0].name;
   const given = Object.entries(evidence);
   const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
   const body = JSON.stringify({ call: "network", bif, evidence, query });
