@@ -1,5 +1,5 @@
 // The playgrounds in a real browser: points are dragged, painted and typed, and the numbers on the page are compared with
-// those of the command line. `make browser-suite` runs it; MERCER names the binary, SCREENSHOTS a folder for pictures.
+// those of the command line. MERCER names the binary, MERCER_PICTURES a folder for pictures.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -104,9 +104,9 @@ async function code(page, name) {
 }
 
 async function shot(page, name) {
-  if (!process.env.SCREENSHOTS) return;
-  mkdirSync(process.env.SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true });
+  if (!process.env.MERCER_PICTURES) return;
+  mkdirSync(process.env.MERCER_PICTURES, { recursive: true });
+  await page.screenshot({ path: join(process.env.MERCER_PICTURES, `${name}.png`), fullPage: true });
 }
 
 async function serious(page) {
@@ -120,7 +120,7 @@ async function serious(page) {
 /** Runs a copied command and returns the certificate. */
 function runCommand(text) {
   const env = { ...process.env, PATH: `${dirname(BINARY)}:${process.env.PATH}`, NO_COLOR: "1" };
-  const out = execFileSync("sh", ["-c", `${text} 2>&1`], { cwd: FOLDER, env, encoding: "utf8" });
+  const out = execFileSync("sh", ["-c", `{ ${text}\n} 2>&1`], { cwd: FOLDER, env, encoding: "utf8" });
   return out.replace(/\s+/g, " ");
 }
 

@@ -63,7 +63,7 @@ pub fn parameters<P: Params>(
 pub fn rows(points: &[[f64; 2]]) -> ApiResult<Matrix> {
     check_size(points.len())?;
     for (i, point) in points.iter().enumerate() {
-        if let Some(value) = point.iter().find(|v| !(v.abs() <= MAX_COORDINATE)) {
+        if let Some(value) = point.iter().find(|v| !v.is_finite() || v.abs() > MAX_COORDINATE) {
             return Err(ApiError::bad(format!(
                 "point {}: found the coordinate {value}, expected a number between -{MAX_COORDINATE} and \
                  {MAX_COORDINATE}",
