@@ -193,7 +193,9 @@ export class Plane {
     this.invalidate("front");
   }
 
+  /** The wheel zooms if the plane has the focus, or with Ctrl, as a pinch on a touch pad sends it; else the page scrolls. */
   wheel(event) {
+    if (!event.ctrlKey && document.activeElement !== this.front) return;
     event.preventDefault();
     this.zoomAt(this.position(event), Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) / 240));
   }

@@ -79,7 +79,13 @@ export class Playground {
     this.plane = null;
   }
 
+  /** Marks the plane, for tests and for assistive technology. */
+  mark(busy) {
+    this.plane.container.setAttribute("aria-busy", String(busy));
+  }
+
   take(answer, still) {
+    if (still) this.mark(false);
     this.answer = answer;
     this.error = "";
     this.options.onAnswer?.(this, answer, still);
@@ -89,6 +95,7 @@ export class Playground {
   }
 
   fail(error) {
+    this.mark(false);
     this.answer = null;
     this.error = error.message;
     this.plane.invalidate();
@@ -104,6 +111,7 @@ export class Playground {
 
   changed() {
     if (!this.plane?.width) return;
+    this.mark(true);
     this.refit?.change();
     this.touch();
   }
@@ -137,8 +145,11 @@ export class Playground {
     if (after) this.restore(after);
   }
 
+  /** The steps of one movement of a slider are undone together. */
   setParameters(parameters) {
-    this.remember();
+    const [names, now] = [Object.keys(parameters).join(), performance.now()];
+    if (names !== this.lastNames || now - this.lastTime > 700) this.remember();
+    [this.lastNames, this.lastTime] = [names, now];
     this.parameters = { ...this.parameters, ...parameters };
     this.changed();
   }
@@ -354,6 +365,6 @@ export function Keys() {
       <li>Without a selected point, arrows move a cursor and <kbd>Enter</kbd> adds a point there.</li>
       <li><kbd>Ctrl</kbd>+<kbd>Z</kbd> and <kbd>Ctrl</kbd>+<kbd>Y</kbd> undo and redo; <kbd>+</kbd>, <kbd>−</kbd> zoom,
         <kbd>0</kbd> resets the view.</li>
-      <li>Mouse: drag points or the background; the wheel zooms; the right button deletes. Touch: drag, and pinch to zoom.</li>
+      <li>Mouse: drag points or the background; the wheel zooms after a click, or with <kbd>Ctrl</kbd>; the right button deletes. Touch: drag, and pinch to zoom.</li>
     </ul></details>`;
 }

@@ -64,7 +64,7 @@ function Controls({ found }) {
     <${Choice} label="Curves of" value=${String(found.positive)} options=${classes.map((name, c) => [String(c), name])}
       onChange=${(c) => update({ positive: Number(c) })} />
     <h2>Costs</h2>
-    ${binary && html`<${Slider} label="threshold" value=${threshold ?? 0.5} min=${0.01} max=${0.99} step=${0.01} onChange=${setThreshold}
+    ${binary && html`<${Slider} label="threshold" value=${Number((threshold ?? 0.5).toPrecision(4))} min=${0.01} max=${0.99} step=${0.01} onChange=${setThreshold}
       title=${`The probability from which ${classes[1]} is predicted; it follows from the costs`} />`}
     <div class="pg-scroll" tabindex="0" role="group" aria-label="Cost matrix"><table class="terms"><thead><tr><th scope="col">true \\ predicted</th>
       ${classes.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>

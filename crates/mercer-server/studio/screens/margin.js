@@ -14,7 +14,7 @@ export const title = "Margin";
 /** Seconds that a fit may take while points move, and when they rest. */
 const SECONDS = { moving: 0.3, still: 3 };
 /** Seconds of the leave-one-out error in one call. */
-const LEAVE_ONE_OUT = { moving: 0.004, still: 0.25 };
+const LEAVE_ONE_OUT = { moving: 0.01, still: 0.25 };
 const KERNELS = [
   ["linear", "linear: x·z"],
   ["poly", "polynomial: (γ x·z + coef0)^degree"],
@@ -78,16 +78,18 @@ function request(playground, columns, still) {
   // Several functions share the limit of an answer.
   const n = nClasses(points);
   const grid = playground.grid(n > 3 ? Math.min(columns, 120) : columns);
-  playground.asked = { grid, n: points.length };
   const message = {
     points: points.map(({ x, y }) => [x, y]),
     parameters: estimatorParameters(playground),
-    grid,
-    seconds: still ? SECONDS.still : SECONDS.moving,
+    ...(!regression && { classes: points.map(({ c }) => c) }),
   };
+  // Another view of the same model has the same leave-one-out error.
+  const key = JSON.stringify(message);
+  playground.asked = { grid, n: points.length, key };
+  const known = playground.leftOut?.complete && playground.leftOut.key === key;
+  Object.assign(message, { grid, seconds: still ? SECONDS.still : SECONDS.moving });
   if (regression) return ["tube", message];
-  message.classes = points.map(({ c }) => c);
-  if (!still) message.leave_one_out = { first: 0, seconds: LEAVE_ONE_OUT.moving };
+  if (!still && !known) message.leave_one_out = { first: 0, seconds: LEAVE_ONE_OUT.moving };
   return ["margin", message];
 }
 
@@ -96,9 +98,9 @@ function onAnswer(playground, answer, still) {
   playground.curves = answer.functions?.map((f) => curvesOf(f, playground.grid0));
   playground.toMargin = answer.functions?.length === 1 ? slackLines(playground, answer) : [];
   const part = answer.leave_one_out;
-  const n = playground.asked.n;
-  if (part) playground.leftOut = part.next === n ? { ...part, n, complete: true } : null;
-  else if (!still) playground.leftOut = null;
+  const { n, key } = playground.asked;
+  if (part?.next === n) playground.leftOut = leftOutOf(part, n, key);
+  else if (playground.leftOut?.key !== key) playground.leftOut = null;
   if (still) playground.snippets = codeOf(playground);
 }
 
@@ -110,10 +112,15 @@ function codeOf(playground) {
   return snippets(regression ? "svr" : "svc", parameters, points, message);
 }
 
+/** The leave-one-out errors of the rows before `next`; `key` identifies the points and the parameters. */
+function leftOutOf({ next, refits, misclassified, undecided }, n, key) {
+  return { next, refits, undecided, misclassified: new Set(misclassified), n, key, complete: next === n };
+}
+
 /** Leaves out the rows in turn, part by part, as long as nothing changes. */
 async function leaveOneOut(playground, [name, message], isCurrent) {
   if (name !== "margin" || !playground.answer?.fitted || playground.leftOut?.complete) return;
-  const n = message.points.length;
+  const { n, key } = playground.asked;
   const found = { next: 0, refits: 0, misclassified: [], undecided: [] };
   const grid = { ...message.grid, columns: 2, rows: 2 };
   while (found.next < n && isCurrent()) {
@@ -129,7 +136,7 @@ async function leaveOneOut(playground, [name, message], isCurrent) {
     found.undecided.push(...answer.undecided);
     found.refits += answer.refits;
     found.next = answer.next;
-    playground.leftOut = { ...found, n, complete: found.next === n };
+    playground.leftOut = leftOutOf(found, n, key);
     playground.plane.invalidate("front");
     playground.touch();
   }
@@ -272,7 +279,7 @@ function look(index, { answer, leftOut, points, regression }) {
   const alpha = regression ? Math.abs(answer.beta?.[index] ?? 0) : answer.alpha?.[index] ?? 0;
   const marks = [];
   if (!regression && answer.predicted?.[index] !== undefined && answer.predicted[index] !== points[index].c) marks.push("wrong");
-  if (leftOut?.misclassified.includes(index)) marks.push("left-out");
+  if (leftOut?.misclassified.has(index)) marks.push("left-out");
   const size = points.length > 100 ? 0.8 : 1;
   if (alpha <= 0) return { radius: 4.5 * size, mark: marks.join(" ") };
   const largest = answer.bound ?? Math.max(...answer.alpha);
@@ -393,10 +400,10 @@ const signed = (v) => `${v < 0 ? "−" : "+"} ${short(Math.abs(v), 3)}`;
 function leftOutText() {
   const found = playground.leftOut;
   if (!found) return "…";
-  if (!found.complete) return `${found.misclassified.length} of ${found.next} so far`;
+  if (!found.complete) return `${found.misclassified.size} of ${found.next} so far`;
   const unknown = found.undecided.length ? `, ${found.undecided.length} undecided` : "";
-  const percent = ((100 * found.misclassified.length) / found.n).toFixed(1);
-  return `${found.misclassified.length} of ${found.n} (${percent} %)${unknown}`;
+  const percent = ((100 * found.misclassified.size) / found.n).toFixed(1);
+  return `${found.misclassified.size} of ${found.n} (${percent} %)${unknown}`;
 }
 
 function tubeNumbers(answer) {
