@@ -33,7 +33,9 @@ pub(super) fn describe(session: &Session, message: Message) -> ApiResult<Value> 
     let Named { name } = message.parse()?;
     let board = session.board()?;
     let fitted = session.held().fit.as_ref().map(|fit| fit.name.clone());
-    let name = name.or(fitted.filter(|name| board.row(name).is_ok()));
+    let has_predictions = |name: &String| board.row(name).is_ok_and(|r| r.predictions.is_some());
+    let mut all = board.board.rows.iter().map(|row| row.name.clone());
+    let name = name.or(fitted.filter(has_predictions)).or_else(|| all.find(has_predictions));
     let row = board.row_or_best(name.as_deref())?;
     let predictions = board.predictions(row)?;
     let target = board.data.target()?;
