@@ -43,7 +43,6 @@ function readRoute() {
 
 window.addEventListener("hashchange", () => {
   route.value = readRoute();
-  document.getElementById("heading")?.focus();
 });
 
 // Alt with a digit opens a screen.
@@ -84,8 +83,12 @@ function Token() {
 
 function App() {
   const { screen, rest } = route.value;
+  const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${screen.title} · Mercer Studio`;
+    // Readers of the screen learn that another one is shown.
+    if (!isFirst.current) document.getElementById("heading")?.focus();
+    isFirst.current = false;
   }, [screen]);
   const Screen = screen.component;
   return html`<a class="skip" href="#main" onClick=${(event) => {

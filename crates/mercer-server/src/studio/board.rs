@@ -78,7 +78,7 @@ pub(super) fn describe(session: &Session, _message: Message) -> ApiResult<Value>
         })
         .collect();
     Ok(json!({
-        "metric": board.metric,
+        "metric": board.metric.name(),
         "greater_is_better": board.metric.greater_is_better(),
         "task": shown.data.target()?.task.to_string(),
         "rows": rows,

@@ -131,9 +131,16 @@ pub(super) fn curves(fit: &Fit, table: &Table) -> ApiResult<Value> {
         }
         first += values.len();
     }
+    let name = class.map(|class| fit.trained.class_names()[class as usize].clone());
+    let measure = match (&name, &now.proba) {
+        (Some(name), Some(_)) => format!("P({name})"),
+        (Some(name), None) => format!("1 where the class is {name}, else 0,"),
+        (None, _) => "the prediction".into(),
+    };
     Ok(json!({
         "curves": curves,
-        "of": class.map(|class| fit.trained.class_names()[class as usize].clone()),
+        "measure": measure,
+        "of": name,
     }))
 }
 
@@ -177,7 +184,7 @@ pub(super) fn smallest(fit: &Fit, table: &Table) -> ApiResult<Value> {
         "changes": described,
         "is_classifier": true,
         "class": classes[now as usize],
-        "n_columns": columns(fit).count(),
+        "n_columns": columns(fit).filter(|field| field.kind != Kind::Text).count(),
     }))
 }
 

@@ -7,7 +7,7 @@ use super::histogram::{Groups, of_column};
 use super::session::Session;
 use super::shown_rows;
 use crate::error::{ApiError, ApiResult};
-use mercer::data::{Column, Values};
+use mercer::data::{Column, Notation, Values};
 use mercer::evaluate::{Evaluation, Predictions, RegressionEvaluation};
 use mercer::explain::short;
 use mercer_num::special::chi_squared_sf;
@@ -33,7 +33,9 @@ pub(super) fn describe(session: &Session, message: Message) -> ApiResult<Value> 
     let Named { name } = message.parse()?;
     let board = session.board()?;
     let fitted = session.held().fit.as_ref().map(|fit| fit.name.clone());
-    let name = name.or(fitted.filter(|name| board.row(name).is_ok()));
+    let has_predictions = |name: &String| board.row(name).is_ok_and(|r| r.predictions.is_some());
+    let mut all = board.board.rows.iter().map(|row| row.name.clone());
+    let name = name.or(fitted.filter(has_predictions)).or_else(|| all.find(has_predictions));
     let row = board.row_or_best(name.as_deref())?;
     let predictions = board.predictions(row)?;
     let target = board.data.target()?;
@@ -265,10 +267,19 @@ fn residual_cell(
 fn differences(board: &Board, rows: &CellRows) -> Vec<Value> {
     let data = &board.data;
     let target = data.target.as_ref().map(|target| target.name.as_str());
-    let columns = data.rows.table.columns().iter().filter(|c| Some(c.name.as_str()) != target);
+    let is_used = |column: &&Column| {
+        Some(column.name.as_str()) != target
+            && !data.choices.ignore.contains(&column.name)
+            && data.unusable.iter().all(|dropped| dropped.name != column.name)
+    };
+    let columns = data.rows.table.columns().iter().filter(is_used);
     let mut found: Vec<(f64, &Column, Value)> = columns
         .filter_map(|column| {
-            let (distance, difference) = difference(column, &rows.inside, &rows.others)?;
+            let notation = &data.profile.column(&column.name)?.notation;
+            let of_values = difference(column, notation, &rows.inside, &rows.others);
+            let of_missing = missing_difference(column, &rows.inside, &rows.others);
+            let all = [of_values, of_missing].into_iter().flatten();
+            let (distance, difference) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
             Some((distance, column, difference))
         })
         .collect();
@@ -288,7 +299,12 @@ fn differences(board: &Board, rows: &CellRows) -> Vec<Value> {
 
 /// The distance of two distributions of a column, between 0 and 1: the Kolmogorov-Smirnov statistic of numbers, and the
 /// total variation of categories. `None` if a side is empty.
-fn difference(column: &Column, inside: &[usize], others: &[usize]) -> Option<(f64, Value)> {
+fn difference(
+    column: &Column,
+    notation: &Notation,
+    inside: &[usize],
+    others: &[usize],
+) -> Option<(f64, Value)> {
     match &column.values {
         Values::Numeric(x) => {
             let sorted = |rows: &[usize]| {
@@ -300,7 +316,7 @@ fn difference(column: &Column, inside: &[usize], others: &[usize]) -> Option<(f6
             let (a, b) = (sorted(inside), sorted(others));
             let distance = kolmogorov_smirnov(&a, &b)?;
             let (n, m) = (a.len() as f64, b.len() as f64);
-            let median = |values: &[f64]| short(values[values.len() / 2]);
+            let median = |values: &[f64]| notation.format(values[values.len() / 2]);
             let text = format!("median {} instead of {}", median(&a), median(&b));
             let is_beyond_chance = distance > KOLMOGOROV_SMIRNOV * ((n + m) / (n * m)).sqrt();
             Some((distance, described(distance, text, is_beyond_chance)))
@@ -315,6 +331,23 @@ fn difference(column: &Column, inside: &[usize], others: &[usize]) -> Option<(f6
         }
         Values::Text(_) | Values::TokenCounts(_) | Values::Sparse(_) => None,
     }
+}
+
+/// The difference of the fractions of missing values; `None` if none is missing.
+fn missing_difference(column: &Column, inside: &[usize], others: &[usize]) -> Option<(f64, Value)> {
+    if column.values.n_missing() == 0 {
+        return None;
+    }
+    let names = ["present".to_owned(), "missing".to_owned()];
+    let code = |i: usize| Some(usize::from(column.values.cell(i).is_none()));
+    let (distance, mut found) = categories(&names, code, inside, others)?;
+    let fraction = |rows: &[usize]| {
+        let n = rows.iter().filter(|i| code(**i) == Some(1)).count();
+        100.0 * n as f64 / rows.len().max(1) as f64
+    };
+    let (a, b) = (fraction(inside), fraction(others));
+    found["text"] = json!(format!("missing in {a:.0} % instead of {b:.0} %"));
+    Some((distance, found))
 }
 
 fn described(distance: f64, text: String, is_beyond_chance: bool) -> Value {

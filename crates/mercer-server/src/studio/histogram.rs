@@ -1,7 +1,7 @@
 //! Histograms of columns by class, or by terciles of a numeric target.
 
 use super::data::Data;
-use mercer::data::{Column, ColumnProfile, Values};
+use mercer::data::{Column, ColumnProfile, Notation, Values};
 use mercer::train::SupervisedTask;
 use serde_json::{Value, json};
 
@@ -104,7 +104,14 @@ impl Groups {
 /// The histogram of a column; `None` if there is nothing to count.
 pub(super) fn histogram(column: &ColumnProfile, values: &Values, groups: &Groups) -> Option<Value> {
     match values {
-        Values::Numeric(x) => numeric(x, groups, |v| column.notation.format(v)),
+        Values::Numeric(x) => {
+            let mut found = numeric(x, groups, |v| column.notation.format(v))?;
+            // A spread in days says little about dates; their middle is a date.
+            if let Notation::Date(_) = column.notation {
+                found["deviation"] = Value::Null;
+            }
+            Some(found)
+        }
         Values::Categorical { codes, levels } => {
             let code = |row: usize| Some(codes[row] as usize).filter(|c| *c < levels.len());
             Some(levels_of(levels.names(), code, codes.len(), groups))
@@ -168,8 +175,8 @@ fn numeric(x: &[f64], groups: &Groups, shown: impl Fn(f64) -> String) -> Option<
         "edges": edges,
         "counts": counts,
         "has_tails": has_tails,
-        "mean": mercer::explain::short(mean),
-        "median": mercer::explain::short(at(0.5)),
+        "mean": shown(mercer::explain::short(mean).parse().unwrap_or(mean)),
+        "median": shown(at(0.5)),
         "deviation": mercer::explain::short(deviation),
     }))
 }

@@ -178,7 +178,7 @@ pub(super) fn plan(session: &Session, message: Message) -> ApiResult<Value> {
         "n_rows": data.rows.table.n_rows(),
         "is_sample": data.rows.is_partial,
         "all_rows": data.profile.n_rows,
-        "metric": request.metric,
+        "metric": request.metric.name(),
         "greater_is_better": request.metric.greater_is_better(),
         "dropped": dropped,
         "code": match one {

@@ -203,7 +203,9 @@ fn by_column(
     for (k, (name, value, contribution)) in parts.into_iter().enumerate() {
         let origin = row.present.get(k).and_then(|j| origins.get(*j));
         let origin = origin.filter(|_| features.map.is_none());
-        let Some(field) = origin.and_then(|f| fields.get(*f)) else {
+        // The tokens of a text are shown one by one.
+        let field = origin.and_then(|f| fields.get(*f)).filter(|field| field.kind != Kind::Text);
+        let Some(field) = field else {
             sums.push(Part { name, value, contribution, n_features: 1 });
             continue;
         };

@@ -85,7 +85,17 @@ const short3 = (x) => (x >= 1e5 || (x > 0 && x < 5e-4) ? x.toExponential(2) : x.
 
 export const percent = (x, digits = 1) => `${(100 * x).toFixed(digits)} %`;
 
+/** A probability; close to zero or one, the distance from there. */
+export function probability(p) {
+  if (p > 0 && p < 5e-4) return p.toExponential(1);
+  if (p < 1 && p > 1 - 5e-4) return `1 − ${(1 - p).toExponential(1)}`;
+  return percent(p, 2);
+}
+
 export const count = (n) => n.toLocaleString("en-US");
+
+/** A number with its noun. */
+export const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 export function duration(seconds) {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

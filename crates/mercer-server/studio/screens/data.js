@@ -151,12 +151,12 @@ function Column({ column, table, change, busy }) {
 function Values({ column }) {
   const h = column.histogram;
   if (h?.kind === "numeric" && column.range) {
-    return html`${column.range}<span class="why">mean ${h.mean}, median ${h.median}, deviation ${h.deviation}</span>`;
+    return html`${column.range}<span class="why">mean ${h.mean}, median ${h.median}${h.deviation ? `, deviation ${h.deviation}` : ""}</span>`;
   }
   const totals = h?.levels?.map((level, b) => [level, h.counts.reduce((sum, group) => sum + group[b], 0)]);
   const all = totals?.reduce((sum, [, n]) => sum + n, 0) || 1;
-  const shown = totals ? totals.slice(0, 4).map(([level, n]) => `${level} ${percent(n / all, 0)}`) : column.examples;
-  return html`${column.distinct} distinct<span class="why">${shown.join(", ")}${totals?.length > 4 ? ", …" : ""}</span>`;
+  const shown = totals && totals[0]?.[1] >= 0.01 * all ? totals.slice(0, 4).map(([level, n]) => `${level} ${percent(n / all, 0)}`) : column.examples;
+  return html`${column.distinct} distinct<span class="why">${shown.join(", ")}${totals?.length > 4 || !totals ? ", …" : ""}</span>`;
 }
 
 function Preview() {

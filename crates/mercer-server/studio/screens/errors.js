@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "../lib/html.js";
 import { CodePanel } from "../lib/code_panel.js";
 import { Overlay, Plot } from "../lib/charts.js";
-import { Legend, Loading, Problem, RowTable, color, count, percent, score, short, useCall } from "../lib/parts.js";
+import { Loading, Problem, RowTable, color, count, marked, percent, plural, score, short, useCall } from "../lib/parts.js";
 
 export const title = "Errors";
 
@@ -19,8 +19,7 @@ export default function Errors({ rest }) {
     ${errors && html`<section class="card">
       <div class="fields"><label>Candidate <select value=${errors.name} onChange=${(event) => setName(event.target.value)}>
         ${errors.names.map((known) => html`<option value=${known} selected=${known === errors.name}>${known}</option>`)}</select></label></div>
-      <p class="muted">Every row is predicted by a model that was fitted without its fold (${errors.splitting} of ${count(errors.n_rows)}
-        ${errors.is_sample ? "sampled rows" : "rows"}).</p>
+      <p class="muted">${`Every row is predicted by a model that was fitted without its fold (${errors.splitting} of ${count(errors.n_rows)} ${errors.is_sample ? "sampled rows" : "rows"}).`}</p>
       ${errors.matrix && html`<${Matrix} matrix=${errors.matrix} cell=${cell} onChoose=${setCell} target=${errors.target} />`}
       ${errors.bins && html`<${Residuals} errors=${errors} cell=${cell} onChoose=${setCell} />`}
     </section>
@@ -40,8 +39,7 @@ function Matrix({ matrix, cell, onChoose, target }) {
     return { background: n ? `color-mix(in srgb, var(${name}) ${Math.round(6 + 44 * share)}%, transparent)` : "transparent" };
   };
   const many = classes.length > 12;
-  return html`<p><strong>${count(matrix.n_errors)} errors</strong>; accuracy ${score(matrix.accuracy.value)}
-      (95 % interval ${score(matrix.accuracy.low)} to ${score(matrix.accuracy.high)}).
+  return html`<p><strong>${plural(matrix.n_errors, "error")}</strong>${`; accuracy ${score(matrix.accuracy.value)} (95 % interval ${score(matrix.accuracy.low)} to ${score(matrix.accuracy.high)}).`}
       ${hidden > 0 && ` The matrix shows the ${classes.length} of ${matrix.n_classes} classes with most errors.`}</p>
     <div class="side-by-side"><div class="scroll" tabindex="0" role="region" aria-label="Confusion matrix"><table class=${many ? "matrix many" : "matrix"}>
       <caption class="hidden">Rows by true class of ${target} (down) and predicted class (across)</caption>
@@ -86,15 +84,15 @@ function Cell({ cell, errors }) {
   const heads = cell.bin === undefined ? ["P(predicted)", "P(true)"] : ["prediction", "residual"];
   return html`<section class="card" aria-labelledby="cell-title"><${Problem} error=${problem} />
     ${!rows && !problem && html`<${Loading} />`}
-    ${rows && html`<h2 id="cell-title">${rows.groups[0]}: ${count(rows.n_inside)} rows</h2>
+    ${rows && html`<h2 id="cell-title">${rows.groups[0]}: ${plural(rows.n_inside, "row")}</h2>
       ${isError && cell.bin === undefined && html`<label class="radio"><input type="checkbox" checked=${withAll} onChange=${(event) => setWithAll(event.target.checked)} />
         compare with all other rows instead of the correct ones of the same class</label>`}
-      <h3>How they differ from the ${count(rows.n_others)} rows “${rows.groups[1]}”</h3>
+      <h3>How they differ from the ${plural(rows.n_others, "row")} “${rows.groups[1]}”</h3>
       ${rows.n_inside < 5 && html`<p class="muted">With so few rows most differences are chance.</p>`}
       <ul class="legend" aria-label="Groups"><li><span class="swatch" style=${{ background: color(1) }}></span>${rows.groups[0]}</li>
         <li><span class="swatch" style=${{ background: color(0) }}></span>${rows.groups[1]}</li></ul>
       <div class="differences">${rows.differences.map((d) => html`<figure class=${d.is_beyond_chance ? "" : "weak"}>
-        <figcaption><strong>${d.column}</strong> ${d.text}<span class="why">distance ${d.distance.toFixed(2)}${d.is_beyond_chance ? "" : ", within chance"}</span></figcaption>
+        <figcaption><strong>${d.column}</strong> ${marked(d.text)}<span class="why">distance ${d.distance.toFixed(2)}${d.is_beyond_chance ? "" : ", within chance"}</span></figcaption>
         <${Overlay} histogram=${d.histogram} groups=${rows.groups} label=${`${d.column}: ${d.text}`} /></figure>`)}</div>
       ${rows.differences.length === 0 && html`<p class="muted">There is no column to compare.</p>`}
       <h3>The rows${rows.n_inside > rows.rows.length ? `: the first ${rows.rows.length}` : ""}, the ${cell.bin === undefined ? "most confident" : "largest errors"} first</h3>

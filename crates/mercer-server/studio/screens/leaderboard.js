@@ -1,6 +1,6 @@
 // Screen 3: all candidates on the same folds, with intervals, and the curves of one of them.
 
-import { html, useEffect, useState } from "../lib/html.js";
+import { html, useState } from "../lib/html.js";
 import { call } from "../lib/engine.js";
 import { CodePanel } from "../lib/code_panel.js";
 import { Plot } from "../lib/charts.js";
@@ -15,6 +15,10 @@ export default function Leaderboard() {
   const [message, setMessage] = useState("");
   const best = board?.rows.find((row) => row.has_predictions)?.name;
   const chosen = name || best;
+  const choose = (row) => {
+    setName(row);
+    requestAnimationFrame(() => document.getElementById("details-title")?.scrollIntoView({ behavior: "smooth", block: "center" }));
+  };
   const fit = async (row) => {
     setMessage(`Fitting ${row} to all rows …`);
     try {
@@ -34,7 +38,7 @@ export default function Leaderboard() {
   return html`<h1 id="heading" tabindex="-1">Leaderboard</h1>
     <${Problem} error=${problem} />
     ${board && html`<section class="card"><${Facts} board=${board} />
-      <${Rows} board=${board} chosen=${chosen} onChoose=${setName} /></section>
+      <${Rows} board=${board} chosen=${chosen} onChoose=${choose} /></section>
       <p role="status">${message}</p>
       ${chosen && html`<${Details} key=${chosen} name=${chosen} board=${board} onFit=${fit} />`}
       <${CodePanel} snippets=${board.code} />`}`;
@@ -42,14 +46,16 @@ export default function Leaderboard() {
 
 function Facts({ board }) {
   const corrected = board.corrected;
-  return html`<p>${board.metric}, ${board.greater_is_better ? "greater" : "smaller"} is better; ${board.splitting} of ${count(board.n_rows)}
-    ${board.is_sample ? "sampled rows" : "rows"}, the same for every candidate. The bars are 95 % intervals from the folds
-    (Nadeau and Bengio); the line is the baseline, ${score(board.baseline)}.</p>
-    ${corrected && html`<p>The best of several is optimistic: corrected for the selection, the best scores <strong>${score(corrected.score)}</strong>
-      (95 % interval ${score(corrected.low)} to ${score(corrected.high)}).</p>`}
+  const rows = board.is_sample ? "sampled rows" : "rows";
+  const better = board.greater_is_better ? "greater" : "smaller";
+  return html`<p>${`${board.metric}, ${better} is better; ${board.splitting} of ${count(board.n_rows)} ${rows}, the same for every candidate. The bars are 95 % intervals from the folds (Nadeau and Bengio), the small dots the folds; always predicting ${board.task === "regression" ? "the mean" : "the most frequent class"} scores ${score(board.baseline)}.`}</p>
+    ${corrected && html`<p>${"The best of several is optimistic: corrected for the selection, the best scores "}<strong>${score(corrected.score)}</strong>${` (95 % interval ${score(corrected.low)} to ${score(corrected.high)}).`}</p>`}
     ${!board.beats_baseline && html`<p class="notice bad">No candidate is better than the baseline.</p>`}
     ${board.cut_short && html`<p class="notice">The time or a stop ended the comparison before every candidate was done.</p>`}`;
 }
+
+/** Candidates that are shown at first. */
+const SHORT = 12;
 
 const STANDINGS = { finished: "", dropped: "dropped on fewer rows", "over-budget": "no time left", failed: "failed" };
 
@@ -59,10 +65,12 @@ function Rows({ board, chosen, onChoose }) {
   const near = board.baseline !== null && ends.length ? Math.abs(board.baseline - Math.min(...ends)) < 2 * (Math.max(...ends) - Math.min(...ends)) : false;
   const all = near ? ends.concat(board.baseline) : ends;
   const [low, high] = [Math.min(...all), Math.max(...all)];
+  const [showAll, setShowAll] = useState(false);
+  const isShown = (row, k) => showAll || k < SHORT || row.is_fitted || row.name === chosen;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Leaderboard"><table class="board">
     <thead><tr><th scope="col">#</th><th scope="col">candidate</th><th scope="col">${board.metric}</th><th scope="col">95 % interval</th>
       <th scope="col">against the best</th><th scope="col">time</th></tr></thead>
-    <tbody>${board.rows.map((row, k) => html`<tr key=${row.name} class=${row.name === chosen ? "chosen" : ""}>
+    <tbody>${board.rows.map((row, k) => isShown(row, k) && html`<tr key=${row.name} class=${row.name === chosen ? "chosen" : ""}>
       <td>${row.score === null ? "" : k + 1}</td>
       <th scope="row">${row.has_predictions
         ? html`<button type="button" class="link" aria-pressed=${row.name === chosen} onClick=${() => onChoose(row.name)}>${row.name}</button>`
@@ -73,7 +81,8 @@ function Rows({ board, chosen, onChoose }) {
         ? html`<${Interval} row=${row} low=${low} high=${high} baseline=${near ? board.baseline : null} />`
         : html`<span class="muted">${STANDINGS[row.standing]}${row.reason ? `: ${row.reason}` : ""}${row.n_rows && row.score !== null ? ` (${count(row.n_rows)} rows)` : ""}</span>`}</td>
       <td>${k === 0 ? "best" : row.p_value === null ? "" : html`<span class=${row.p_value < 0.05 ? "" : "muted"}>${row.p_value < 0.05 ? "worse" : "not distinguishable"} (p = ${short(row.p_value)})</span>`}</td>
-      <td class="number">${duration(row.fit_seconds)}</td></tr>`)}</tbody></table></div>`;
+      <td class="number">${duration(row.fit_seconds)}</td></tr>`)}</tbody></table></div>
+    ${board.rows.length > SHORT && html`<p><button type="button" aria-expanded=${showAll} onClick=${() => setShowAll(!showAll)}>${showAll ? "Show fewer" : `Show all ${board.rows.length} candidates`}</button></p>`}`;
 }
 
 function Interval({ row, low, high, baseline }) {

@@ -63,14 +63,15 @@ function useRun(setRun) {
   useEffect(() => {
     let timer = 0;
     let alive = true;
-    let wasRunning = false;
+    let known;
     const look = async () => {
       try {
         const state = await call("train.state");
         if (!alive) return;
         setRun(state);
-        if (wasRunning && !state.is_running) refresh();
-        wasRunning = Boolean(state.is_running);
+        const now = `${state.is_running} ${state.fit?.name}`;
+        if (known !== undefined && known !== now) refresh();
+        known = now;
       } catch {
         // The next look tells whether the engine is back.
       }

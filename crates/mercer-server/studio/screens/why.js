@@ -1,16 +1,18 @@
 // Screen 5: why a row is predicted as it is, and what a change would do.
 
 import { html, useEffect, useRef, useState } from "../lib/html.js";
-import { call, latest } from "../lib/engine.js";
+import { latest } from "../lib/engine.js";
 import { CodePanel } from "../lib/code_panel.js";
 import { Sparkline } from "../lib/charts.js";
-import { Loading, Problem, count, percent, short, signed } from "../lib/parts.js";
+import { Loading, Problem, count, marked, percent, probability, short, signed } from "../lib/parts.js";
 
 export const title = "Why";
 
 export default function Why({ rest }) {
   const [row, setRow] = useState(Math.max(0, Number.parseInt(rest[0], 10) || 0));
   const [cells, setCells] = useState({});
+  // Counts rows and undone changes, so that texts begin anew.
+  const [generation, setGeneration] = useState(0);
   const [answer, setAnswer] = useState(null);
   const [error, setError] = useState(null);
   const [curves, setCurves] = useState(null);
@@ -33,8 +35,12 @@ export default function Why({ rest }) {
     calls.current.curves(message);
     calls.current.flip(message);
   }, [row, text]);
-  const choose = (k) => {
+  const undo = () => {
     setCells({});
+    setGeneration((n) => n + 1);
+  };
+  const choose = (k) => {
+    undo();
     setRow(Math.max(0, k));
   };
   const change = (name, value) => setCells((old) => ({ ...old, [name]: value }));
@@ -47,10 +53,10 @@ export default function Why({ rest }) {
         onChange=${(event) => choose(Math.min(answer.n_rows, Number(event.target.value) || 1) - 1)} /></label>
       <span class="muted">of ${count(answer.n_rows)}${answer.is_sample ? " in the sample" : ""}</span>
       <button type="button" disabled=${row + 1 >= answer.n_rows} onClick=${() => choose(row + 1)}>Next</button>
-      <button type="button" disabled=${!changed} onClick=${() => setCells({})}>Undo all changes</button>
+      <button type="button" disabled=${!changed} onClick=${undo}>Undo all changes</button>
       <span class="muted">model: <strong>${answer.model}</strong></span></div></section>
       <${Prediction} answer=${answer} changed=${changed} />
-      ${answer.texts.map((shown, k) => html`<${Text} key=${`${row}-${k}`} text=${shown} answer=${answer} index=${k} onChange=${change} />`)}
+      ${answer.texts.map((shown, k) => html`<${Text} key=${`${generation}-${answer.row}-${k}`} text=${shown} answer=${answer} index=${k} onChange=${change} />`)}
       <div class="why-grid">
         <${Sum} answer=${answer} />
         <div><${Flip} flip=${flip} change=${change} />
@@ -69,14 +75,14 @@ function Prediction({ answer, changed }) {
       <span class="muted">in the table: ${answer.truth ?? "missing"}${changed ? " (before your changes)" : ""}</span>
       ${p.class !== undefined && !changed && html`<span class=${isRight ? "badge good" : "badge warn"}>${isRight ? "agrees" : "differs"}</span>`}</p>
     ${p.proba && html`<ul class="probabilities">${p.proba.slice(0, 6).map(([name, value], k) => html`<li key=${name}><span class="name">${name}</span>
-      <span class="bar" style=${{ width: `${Math.max(0.4, 55 * value)}%` }}></span><span class="number" data-class=${name}>${percent(value, 2)}</span></li>`)}</ul>`}
+      <span class="bar" style=${{ width: `${Math.max(0.4, 55 * value)}%` }}></span><span class="number" data-class=${name}>${probability(value)}</span></li>`)}</ul>`}
     ${p.n_unseen > 0 && html`<p class="muted">${p.n_unseen} category that the model does not know.</p>`}</section>`;
 }
 
 /** The contributions as bars that lead from the start to the total. */
 function Sum({ answer }) {
   const e = answer.explanation;
-  if (e.problem) return html`<section class="card"><h2>Contributions</h2><p class="muted">${e.problem}</p></section>`;
+  if (e.problem) return html`<section class="card"><h2>Contributions</h2><p class="muted">${marked(e.problem)}</p></section>`;
   const parts = [{ name: e.start.name, value: "", contribution: e.start.value }, ...e.contributions];
   if (e.rest) parts.push({ name: `${e.rest.n} smaller ones`, value: "", contribution: e.rest.contribution });
   let at = 0;
@@ -102,7 +108,7 @@ function Sum({ answer }) {
 }
 
 function Flip({ flip, change }) {
-  if (!flip || !flip.is_classifier) return null;
+  if (!flip || !flip.is_classifier || !flip.n_columns) return null;
   const [first, ...others] = flip.changes;
   const size = (c) => (c.size === null ? "another category" : `${c.size.toFixed(2)} standard deviations`);
   const sentence = (c) => html`<strong>${c.column}</strong> from ${c.from} to <strong>${c.to}</strong> makes it <strong>${c.class}</strong> <span class="muted">(${size(c)})</span>
@@ -116,12 +122,11 @@ function Flip({ flip, change }) {
 function Controls({ answer, cells, curves, change }) {
   const columns = answer.columns.filter((column) => column.kind !== "text" && column.kind !== "sparse");
   if (!columns.length) return null;
-  const of = curves?.of ? `P(${curves.of})` : "the prediction";
   const all = (curves?.curves || []).flatMap((curve) => curve.points.map((point) => point[1])).filter(Number.isFinite);
   const ys = curves?.of ? [0, 1] : [Math.min(...all), Math.max(...all)];
   return html`<section class="card" aria-labelledby="controls-title"><h2 id="controls-title">Change values</h2>
-    <p class="muted">The curve over a slider is ${of} along the column, the others as they are.</p>
-    ${answer.n_columns > answer.columns.length && html`<p class="muted">The ${answer.columns.length} columns with the largest contributions of ${count(answer.n_columns)}.</p>`}
+    ${curves && html`<p class="muted">${`The curve over a slider is ${curves.measure} along the column, the others as they are.`}</p>`}
+    ${answer.n_columns > answer.columns.length && html`<p class="muted">These are the ${answer.columns.length} columns with the largest contributions of ${count(answer.n_columns)}.</p>`}
     <ul class="controls">${columns.map((column) => html`<${Control} key=${column.name} column=${column} isChanged=${column.name in cells} ys=${ys}
       points=${curves?.curves.find((curve) => curve.column === column.name)?.points} change=${change} />`)}</ul></section>`;
 }

@@ -1,55 +1,30 @@
 // The playgrounds in a real browser: points are dragged, painted and typed, and the numbers on the page are compared with
-// those of the command line. MERCER names the binary, MERCER_PICTURES a folder for pictures.
+// those of the command line.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { checkAccessibility, closeBrowser, openPage, picture, root, startStudio } from "./harness.mjs";
 
-const HERE = dirname(fileURLToPath(import.meta.url));
-const BINARY = resolve(process.env.MERCER || join(HERE, "../../../../target/debug/mercer"));
-const CHROMIUM = process.env.CHROMIUM || ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const FOLDER = mkdtempSync(join(tmpdir(), "playground-"));
+const BINARY = resolve(process.env.MERCER || join(root, "target/debug/mercer"));
 
-let server, browser, address;
+let studio;
 
 before(async () => {
-  server = spawn(BINARY, ["studio", "--no-open", "--json", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "ignore"] });
-  address = await new Promise((found, failed) => {
-    let text = "";
-    server.on("exit", (code) => failed(new Error(`the studio ended with ${code}`)));
-    server.stdout.on("data", (part) => {
-      text += part;
-      const url = /"url":\s*"([^"]+)"/.exec(text);
-      if (url) found(url[1]);
-    });
-  });
-  browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: ["--no-sandbox"] });
+  studio = await startStudio();
 });
 
 after(async () => {
-  await browser?.close();
-  server?.kill();
-  rmSync(FOLDER, { recursive: true, force: true });
+  await closeBrowser();
+  studio.close();
 });
 
-/** A page of a playground. Errors of the page and requests to other hosts fail the test. */
+/** A page of a playground; `close` fails on errors of the page and requests to other hosts. */
 async function open(screen, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.problems = [];
-  page.on("pageerror", (error) => page.problems.push(error.message));
-  page.on("console", (message) => message.type() === "error" && !/status of (400|409)/.test(message.text()) && page.problems.push(message.text()));
-  page.on("request", (request) => {
-    if (!request.url().startsWith(new URL(address).origin) && !request.url().startsWith("data:")) page.problems.push(request.url());
-  });
-  await page.goto(address);
+  const { page, close } = await openPage(studio, options);
+  page.end = close;
   await page.evaluate((hash) => (location.hash = hash), `#/${screen}`);
   if (screen === "network") await page.locator(".network-node").first().waitFor();
   if (!["margin", "bayes"].includes(screen)) return page;
@@ -65,11 +40,6 @@ async function settled(page) {
   await page.waitForTimeout(60);
   await page.locator('.plane[aria-busy="false"]').waitFor();
   await page.waitForTimeout(60);
-}
-
-async function close(page) {
-  assert.deepEqual(page.problems, []);
-  await page.context().close();
 }
 
 /** Points and fields of the link. */
@@ -103,24 +73,10 @@ async function code(page, name) {
   return panel.locator("pre").innerText();
 }
 
-async function shot(page, name) {
-  if (!process.env.MERCER_PICTURES) return;
-  mkdirSync(process.env.MERCER_PICTURES, { recursive: true });
-  await page.screenshot({ path: join(process.env.MERCER_PICTURES, `${name}.png`), fullPage: true });
-}
-
-async function serious(page) {
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() => axe.run());
-  return found.violations
-    .filter(({ impact }) => ["serious", "critical"].includes(impact))
-    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
-}
-
 /** Runs a copied command and returns the certificate. */
 function runCommand(text) {
   const env = { ...process.env, PATH: `${dirname(BINARY)}:${process.env.PATH}`, NO_COLOR: "1" };
-  const out = execFileSync("sh", ["-c", `{ ${text}\n} 2>&1`], { cwd: FOLDER, env, encoding: "utf8" });
+  const out = execFileSync("sh", ["-c", `{ ${text}\n} 2>&1`], { cwd: studio.folder, env, encoding: "utf8" });
   return out.replace(/\s+/g, " ");
 }
 
@@ -138,7 +94,7 @@ test("the copied command fits the model that the page shows", async () => {
     const shown = (await page.locator(".pg-certificate").innerText()).replace(/\s+/g, " ");
     const objective = /(primal|dual) objective ([\d.]+)/.exec(certificate);
     assert.ok(shown.includes(objective[0]), `${objective[0]} in ${shown}`);
-    await close(page);
+    await page.end();
   }
 });
 
@@ -166,7 +122,7 @@ test("the model follows a point while it is dragged", async () => {
   await page.getByRole("button", { name: "Undo" }).click();
   await settled(page);
   assert.deepEqual((await state(page)).points, points);
-  await close(page);
+  await page.end();
 });
 
 test("dragging one of 200 points keeps the frame rate", async (context) => {
@@ -213,7 +169,7 @@ test("dragging one of 200 points keeps the frame rate", async (context) => {
   assert.ok(median < 34, `median frame interval ${median} ms`);
   assert.ok(calls >= 10, `${calls} fits`);
   await page.locator('[data-number="Leave-one-out errors"]', { hasText: /of 200 \(/ }).waitFor();
-  await close(page);
+  await page.end();
 });
 
 test("a hard margin that does not exist has a witness", async () => {
@@ -230,12 +186,12 @@ test("a hard margin that does not exist has a witness", async () => {
     const sum = [...line.matchAll(/([\d.]+) ×/g)].reduce((total, [, c]) => total + Number(c), 0);
     assert.ok(Math.abs(sum - 1) < 2e-3, line);
   }
-  await shot(page, "witness");
+  await picture(page, "witness");
   await page.getByRole("button", { name: "Separable", exact: true }).click();
   await page.locator('[data-number="Training errors"]', { hasText: "0 of 40" }).waitFor();
   await settled(page);
   assert.equal(await page.locator(".finding").count(), 0);
-  await close(page);
+  await page.end();
 });
 
 test("a link holds points and parameters", async () => {
@@ -246,7 +202,7 @@ test("a link holds points and parameters", async () => {
   await settled(page);
   const [link, vectors] = [new URL(page.url()).hash, await number(page, "Support vectors")];
 
-  const other = await open("margin");
+  const other = await open("margin", { expectErrors: true });
   await other.evaluate((hash) => (location.hash = hash), link);
   await settled(other);
 
@@ -258,8 +214,8 @@ test("a link holds points and parameters", async () => {
     await other.waitForTimeout(300);
     assert.ok(await other.locator("h1", { hasText: "Margin playground" }).isVisible(), broken);
   }
-  await close(page);
-  await close(other);
+  await page.end();
+  await other.end();
 });
 
 test("points are added, painted, recolored and deleted with the mouse", async () => {
@@ -289,7 +245,7 @@ test("points are added, painted, recolored and deleted with the mouse", async ()
   assert.equal(await count(), painted);
   await page.getByRole("button", { name: "Reset" }).click();
   assert.equal(await count(), 60);
-  await close(page);
+  await page.end();
 });
 
 test("everything works by keyboard", async () => {
@@ -317,7 +273,7 @@ test("everything works by keyboard", async () => {
   await page.keyboard.press("Delete");
   await settled(page);
   assert.equal((await state(page)).points.length, 60);
-  await close(page);
+  await page.end();
 });
 
 test("points are dragged and added by touch", async () => {
@@ -339,7 +295,7 @@ test("points are dragged and added by touch", async () => {
   await page.touchscreen.tap(...(await pixel(page, { x: -3.5, y: 2.6 })));
   await settled(page);
   assert.equal((await state(page)).points.length, points.length + 1);
-  await close(page);
+  await page.end();
 });
 
 test("regression shows its tube", async () => {
@@ -355,7 +311,7 @@ test("regression shows its tube", async () => {
   await page.getByLabel("epsilon, exact value").fill("2");
   await page.getByLabel("epsilon, exact value").press("Enter");
   await page.locator('[data-number="Outside of the tube"]', { hasText: /^0 of 45$/ }).waitFor();
-  await close(page);
+  await page.end();
 });
 
 test("an indefinite kernel has no duality gap", async () => {
@@ -365,11 +321,11 @@ test("an indefinite kernel has no duality gap", async () => {
   await page.locator('[data-number="Relative duality gap"]', { hasText: "withdrawn" }).waitFor();
 
   assert.match(await page.locator(".pg-certificate").innerText(), /The duality gap is withdrawn: kernel is not positive semi-definite/);
-  await close(page);
+  await page.end();
 });
 
 test("what cannot be fitted is explained", async () => {
-  const page = await open("margin");
+  const page = await open("margin", { expectErrors: true });
   await usePoints(page, "0,0,A\n1,1,A");
   assert.match(await page.locator(".finding").innerText(), /only one class/);
   await page.getByLabel("Kernel", { exact: true }).selectOption("formula");
@@ -381,7 +337,7 @@ test("what cannot be fitted is explained", async () => {
   await page.locator(".point-table textarea").fill("x1,x2,class\n1,oops,A");
   await page.getByRole("button", { name: "Use these points" }).click();
   assert.match(await page.locator(".point-table [role=alert]").innerText(), /Line 2: found “1,oops,A”/);
-  await close(page);
+  await page.end();
 });
 
 test("Gaussian classes, priors and the sigmoid", async () => {
@@ -402,7 +358,7 @@ test("Gaussian classes, priors and the sigmoid", async () => {
     await settled(page);
     assert.match(await number(page, "Training errors"), /of 80/);
   }
-  await close(page);
+  await page.end();
 });
 
 test("candies and tables have the numbers of the lecture", async () => {
@@ -416,11 +372,11 @@ test("candies and tables have the numbers of the lecture", async () => {
   assert.ok(fractions.includes("195/365 = 0.5342") && fractions.includes("5/365 = 0.0137"));
   await page.getByLabel("Show").selectOption("first_given_second");
   assert.ok((await page.locator(".joint .fraction").allInnerTexts()).includes("5/65 = 0.07692"));
-  await close(page);
+  await page.end();
 });
 
 test("evidence moves the beliefs of a network", async () => {
-  const page = await open("network");
+  const page = await open("network", { expectErrors: true });
   await page.getByRole("button", { name: /^JohnCalls = true/ }).click();
   await page.getByRole("button", { name: /^MaryCalls = true/ }).click();
   // Russell & Norvig: 0.284.
@@ -437,12 +393,12 @@ test("evidence moves the beliefs of a network", async () => {
   await page.getByText("a collider, and neither it nor a descendant is observed").waitFor();
   await page.getByRole("button", { name: "Chest clinic" }).click();
   await page.getByRole("button", { name: /^xray = yes/ }).waitFor();
-  await shot(page, "network-asia");
+  await picture(page, "network-asia");
   await page.locator("summary", { hasText: "as BIF text" }).click();
   await page.locator("textarea").fill("network broken {");
   await page.getByRole("button", { name: "Use this network" }).click();
   await page.locator("[role=alert]").waitFor();
-  await close(page);
+  await page.end();
 });
 
 /** Opens a table of two Gaussian classes in the studio and compares two classifiers on it. */
@@ -466,7 +422,7 @@ async function train(page) {
 }
 
 test("costs, rejection and priors change decisions, and are stored in the model", async () => {
-  const page = await open("decisions");
+  const page = await open("decisions", { expectErrors: true });
   await train(page);
   await page.locator('[data-number="cost"]').waitFor();
   assert.equal(await number(page, "cost"), await number(page, "plain cost"));
@@ -489,15 +445,15 @@ test("costs, rejection and priors change decisions, and are stored in the model"
     const { modelFile } = await import("/assets/lib/engine.js");
     return [...new Uint8Array(await (await modelFile()).arrayBuffer())];
   });
-  writeFileSync(join(FOLDER, "model.mercer"), Uint8Array.from(bytes));
+  writeFileSync(join(studio.folder, "model.mercer"), Uint8Array.from(bytes));
   const printed = runCommand(`mercer decide model.mercer --reject 0.3 --out other.mercer`);
   assert.match(printed, /true class `sick`: predicting healthy costs 10/);
   assert.match(printed, /new priors change the odds/);
   // The copied command has the same costs.
   assert.match(runCommand(await code(page, "Command line")), /predicting healthy costs 10/);
-  await shot(page, "decisions");
-  assert.deepEqual(await serious(page), []);
-  await close(page);
+  await picture(page, "decisions");
+  await checkAccessibility(page, "decisions");
+  await page.end();
 });
 
 test("pages have no serious accessibility findings, light, dark and narrow", async () => {
@@ -508,13 +464,13 @@ test("pages have no serious accessibility findings, light, dark and narrow", asy
       ["narrow", { viewport: { width: 400, height: 800 } }],
     ]) {
       const page = await open(screen, options);
-      await shot(page, `${screen}-${name}`);
+      await picture(page, `${screen}-${name}`);
       await page.locator("details").evaluateAll((all) => all.forEach((node) => (node.open = true)));
       await page.waitForTimeout(200);
-      assert.deepEqual(await serious(page), [], `${screen}, ${name}`);
+      await checkAccessibility(page, `${screen}, ${name}`);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(overflow <= 0, `${screen}, ${name}: ${overflow} pixels wider than the window`);
-      await close(page);
+      await page.end();
     }
   }
 });
