@@ -29,6 +29,9 @@ const STOP_CHECK: Duration = Duration::from_millis(50);
 #[cfg(unix)]
 const OTHER_FILES: u64 = 64;
 
+/// Time for a call of the studio: reading a large table takes longer than a prediction.
+const STUDIO_CALL_TIME: Duration = Duration::from_secs(600);
+
 /// What all threads share.
 pub(crate) struct State {
     pub config: Config,
@@ -81,8 +84,9 @@ impl Server {
         check_token(&config)?;
         // Calls go on while a large table arrives, whose parsed cells are reserved too.
         let limits = &mut config.limits;
+        limits.request_time = limits.request_time.max(STUDIO_CALL_TIME);
         limits.memory_bytes = limits.memory_bytes.max(limits.body_bytes.saturating_mul(16));
-        let session = studio::Session::new(options, &config);
+        let session = studio::Session::new(options);
         let metrics = Metrics::new(&router::call_names());
         let models = Models { slots: Vec::new() };
         Server::listen(config, models, Some(Arc::new(session)), metrics)
@@ -143,6 +147,9 @@ impl Server {
         let (senders, threads): (Vec<_>, Vec<_>) = reactors.into_iter().unzip();
         let runtime = event_loop()?;
         runtime.block_on(accept(self.listener, &self.state, senders, stop))?;
+        if let Some(session) = &self.state.studio {
+            session.stop();
+        }
         for thread in threads.into_iter().chain([watcher]) {
             thread.join().ok();
         }

@@ -1,11 +1,30 @@
 // The shell of the page: navigation, theme, the token, and the screens.
 
 import { html, render, signal, useEffect, useRef } from "./lib/html.js";
-import { call, locked, setToken, takeToken } from "./lib/engine.js";
+import { locked, setToken, takeToken } from "./lib/engine.js";
+import { refresh, session } from "./lib/store.js";
 import * as data from "./screens/data.js";
+import * as train from "./screens/train.js";
+import * as leaderboard from "./screens/leaderboard.js";
+import * as errors from "./screens/errors.js";
+import * as why from "./screens/why.js";
+import * as decisions from "./screens/decisions.js";
+import * as margin from "./screens/margin.js";
+import * as bayes from "./screens/bayes.js";
+import * as network from "./screens/network.js";
 
 /** The screens in order: each module exports a component as `default`, and `title`. */
-const SCREENS = [{ id: "data", ...data }].map((screen) => ({ ...screen, component: screen.default }));
+const SCREENS = [
+  { id: "data", ...data },
+  { id: "train", ...train },
+  { id: "leaderboard", ...leaderboard },
+  { id: "errors", ...errors },
+  { id: "why", ...why },
+  { id: "decisions", ...decisions },
+  { id: "margin", ...margin },
+  { id: "bayes", ...bayes },
+  { id: "network", ...network },
+].map((screen) => ({ ...screen, component: screen.default }));
 
 const THEME = "mercer-theme";
 const THEMES = ["auto", "light", "dark"];
@@ -24,7 +43,6 @@ function readRoute() {
 
 window.addEventListener("hashchange", () => {
   route.value = readRoute();
-  document.getElementById("heading")?.focus();
 });
 
 // Alt with a digit opens a screen.
@@ -65,8 +83,12 @@ function Token() {
 
 function App() {
   const { screen, rest } = route.value;
+  const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${screen.title} · Mercer Studio`;
+    // Readers of the screen learn that another one is shown.
+    if (!isFirst.current) document.getElementById("heading")?.focus();
+    isFirst.current = false;
   }, [screen]);
   const Screen = screen.component;
   return html`<a class="skip" href="#main" onClick=${(event) => {
@@ -81,6 +103,7 @@ function App() {
             title=${`Alt+${k + 1}`}>${title}</a></li>`,
         )}
       </ul></nav>
+      ${session.value?.data && html`<span class="open muted" title=${session.value.data.name}>${session.value.data.name.split("/").pop()}${session.value.model ? ` · ${session.value.model.name}` : ""}</span>`}
       <button type="button" class="theme" onClick=${nextTheme} title="Light, dark, or as the system">
         Theme: ${theme.value}</button>
     </header>
@@ -88,4 +111,7 @@ function App() {
 }
 
 applyTheme();
-render(html`<${App} />`, document.getElementById("app"));
+refresh().catch(() => {});
+const root = document.getElementById("app");
+root.replaceChildren();
+render(html`<${App} />`, root);

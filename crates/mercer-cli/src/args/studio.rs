@@ -20,6 +20,9 @@ pub struct Studio {
     /// Table to open (without it, drop a file on the page)
     #[arg(value_hint = ValueHint::FilePath, value_name = "DATA")]
     pub data: Option<String>,
+    /// Target column of the table [default: chosen on the page]
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    pub target: Option<String>,
     /// Address to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,

@@ -24,8 +24,12 @@ pub fn run(args: Studio, session: &Session) -> Result<()> {
     config.hosts = args.hosts;
     config.threads = session.threads;
     config.limits.body_bytes = usize::try_from(args.max_body).unwrap_or(usize::MAX);
-    let options =
-        StudioOptions { data: args.data, memory: session.memory, time_limit: session.time_limit() };
+    let options = StudioOptions {
+        data: args.data,
+        target: args.target,
+        memory: session.memory,
+        time_limit: session.time_limit(),
+    };
     let server = Server::studio(config, options)?;
     let address = server.address();
     let url = match &secret {

@@ -184,7 +184,7 @@ pub(super) fn describe(session: &Session, message: Message) -> ApiResult<Value> 
         "sampled_rows": data.rows.table.n_rows(),
         "is_sample": data.rows.is_partial,
         "target": data.target.as_ref().map(|target| target.name.as_str()),
-        "task": data.target.as_ref().map(describe_task),
+        "task": data.target.as_ref().map(|target| describe_task(&data, target)),
         "column_names": data.profile.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
         "groups": groups.names,
         "group_label": groups.label,
@@ -196,11 +196,14 @@ pub(super) fn describe(session: &Session, message: Message) -> ApiResult<Value> 
     }))
 }
 
-fn describe_task(target: &Target) -> Value {
+fn describe_task(data: &Data, target: &Target) -> Value {
+    // Only numbers can be both classes and a regression target.
+    let kind = data.profile.column(&target.name).map(|column| column.kind);
+    let other = (kind == Some(Kind::Numeric)).then(|| target.task.other().to_string());
     json!({
         "name": target.task.to_string(),
         "reason": target.reason,
-        "other": target.task.other().to_string(),
+        "other": other,
         "classes": target.classes.labels().iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
@@ -240,7 +243,13 @@ fn describe_column(data: &Data, column: &ColumnProfile, groups: &Groups) -> Valu
         "range": column.shown_range(),
         "examples": values.map_or_else(Vec::new, |values| {
             let cells = (0..values.len().min(200)).filter_map(|i| values.cell(i));
-            cells.take(3).map(|cell| shown_rows::shortened(&cell, 60)).collect::<Vec<_>>()
+            let mut examples: Vec<String> = Vec::new();
+            for cell in cells.map(|cell| shown_rows::shortened(&cell, 60)) {
+                if examples.len() < 3 && !examples.contains(&cell) {
+                    examples.push(cell);
+                }
+            }
+            examples
         }),
         "histogram": values.and_then(|values| histogram(column, values, groups)),
     })
@@ -316,7 +325,9 @@ pub(super) fn set_type(session: &Session, message: Message) -> ApiResult<Value> 
             return Err(ApiError::bad(format!("`{column}` is the target; choose another first")));
         }
         Some("ignore") => choices.ignore.push(column),
-        Some(name) => choices.types.push((column, name.parse().map_err(ApiError::bad::<String>)?)),
+        Some(name) => {
+            choices.types.push((column, name.parse().map_err(|e: String| ApiError::bad(e))?))
+        }
     }
     session.replace(data.with(choices, &session.monitor())?);
     Ok(json!({}))

@@ -1,7 +1,7 @@
 //! Histograms of columns by class, or by terciles of a numeric target.
 
 use super::data::Data;
-use mercer::data::{Column, ColumnProfile, Values};
+use mercer::data::{Column, ColumnProfile, Notation, Values};
 use mercer::train::SupervisedTask;
 use serde_json::{Value, json};
 
@@ -48,7 +48,8 @@ impl Groups {
     /// One group per class; beyond a number of classes, the most frequent ones and the others.
     fn of_classes(codes: &[u32], names: Vec<String>) -> Groups {
         let mut counts = vec![0usize; names.len()];
-        codes.iter().filter_map(|c| counts.get_mut(*c as usize)).for_each(|n| *n += 1);
+        let known = codes.iter().filter(|c| (**c as usize) < names.len());
+        known.for_each(|c| counts[*c as usize] += 1);
         let mut kept: Vec<usize> = (0..names.len()).collect();
         if names.len() > MAX_GROUPS {
             kept.sort_by_key(|c| std::cmp::Reverse(counts[*c]));
@@ -101,13 +102,16 @@ impl Groups {
 }
 
 /// The histogram of a column; `None` if there is nothing to count.
-pub(super) fn histogram(
-    column: &ColumnProfile,
-    values: &Values,
-    groups: &Groups,
-) -> Option<Value> {
+pub(super) fn histogram(column: &ColumnProfile, values: &Values, groups: &Groups) -> Option<Value> {
     match values {
-        Values::Numeric(x) => numeric(x, groups, |v| column.notation.format(v)),
+        Values::Numeric(x) => {
+            let mut found = numeric(x, groups, |v| column.notation.format(v))?;
+            // A spread in days says little about dates; their middle is a date.
+            if let Notation::Date(_) = column.notation {
+                found["deviation"] = Value::Null;
+            }
+            Some(found)
+        }
         Values::Categorical { codes, levels } => {
             let code = |row: usize| Some(codes[row] as usize).filter(|c| *c < levels.len());
             Some(levels_of(levels.names(), code, codes.len(), groups))
@@ -165,15 +169,14 @@ fn numeric(x: &[f64], groups: &Groups, shown: impl Fn(f64) -> String) -> Option<
     let n = sorted.len() as f64;
     let mean = sorted.iter().sum::<f64>() / n;
     let deviation = (sorted.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
-    let edges: Vec<String> =
-        (0..=n_bins).map(|k| shown(low + width * k as f64)).collect();
+    let edges: Vec<String> = (0..=n_bins).map(|k| shown(low + width * k as f64)).collect();
     Some(json!({
         "kind": "numeric",
         "edges": edges,
         "counts": counts,
         "has_tails": has_tails,
-        "mean": mercer::explain::short(mean),
-        "median": mercer::explain::short(at(0.5)),
+        "mean": shown(mercer::explain::short(mean).parse().unwrap_or(mean)),
+        "median": shown(at(0.5)),
         "deviation": mercer::explain::short(deviation),
     }))
 }

@@ -1,13 +1,32 @@
 //! `mercer studio`: a page in the browser, and the session that answers its calls.
 //!
 //! - `assets`: the files of the page, embedded in the binary
-//! - `session`: what the studio holds between calls: the table, the run, the trained model
+//! - `session`: what the studio holds between calls: the table, the run, the leaderboard, the fitted model
+//! - `data`, `histogram`, `shown_rows`: the table and its columns
+//! - `train`, `run`: estimators, plans, and fits on a thread of their own
+//! - `board`, `errors`: candidates on held-out rows
+//! - `why`, `changes`: contributions to a prediction, and what a change does to it
+//! - `code`: the same in other interfaces
+//! - `decisions`: costs, rejection and priors over held-out predictions
+//! - `playground`: models of points in the plane, fitted while they move
 //!
 //! The page talks to its engine by messages. A message is a JSON object whose `call` names one of [`CALLS`]; the answer
 //! is a JSON object too, or `{"error": ...}`. Everything is decided here and in the library; the page draws.
 
 pub(crate) mod assets;
+mod board;
+mod changes;
+mod code;
+mod data;
+mod decisions;
+mod errors;
+mod histogram;
+mod playground;
+mod run;
 mod session;
+mod shown_rows;
+mod train;
+mod why;
 
 pub use session::StudioOptions;
 pub(crate) use session::{Session, model};
@@ -41,7 +60,33 @@ impl Message {
 pub(crate) type Handler = fn(&Session, Message) -> ApiResult<Value>;
 
 /// The calls by name.
-pub(crate) static CALLS: &[(&str, Handler)] = &[("session", session::describe)];
+pub(crate) static CALLS: &[(&str, Handler)] = &[
+    ("session", session::describe),
+    ("data.describe", data::describe),
+    ("data.target", data::set_target),
+    ("data.type", data::set_type),
+    ("data.rows", data::rows),
+    ("train.options", train::options),
+    ("train.plan", train::plan),
+    ("train.start", train::start),
+    ("train.stop", train::stop),
+    ("train.state", train::state),
+    ("board", board::describe),
+    ("board.row", board::row),
+    ("errors", errors::describe),
+    ("errors.cell", errors::cell),
+    ("why", why::explain),
+    ("why.curves", why::curves),
+    ("why.flip", why::flip),
+    ("decisions", decisions::describe),
+    ("decisions.store", decisions::store),
+    ("margin", |_, message| playground::fit_margin(message.0)),
+    ("tube", |_, message| playground::fit_tube(message.0)),
+    ("bayes", |_, message| playground::fit_bayes(message.0)),
+    ("belief", |_, message| playground::update_belief(message.0)),
+    ("network", |_, message| playground::network_beliefs(message.0)),
+    ("joint_table", |_, message| playground::joint_table(message.0)),
+];
 
 /// Answers a request with a body.
 pub(crate) async fn respond(

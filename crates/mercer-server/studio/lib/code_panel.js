@@ -27,12 +27,12 @@ export function CodePanel({ snippets, title = "The same in code" }) {
   const onCopy = async () => setCopied(await copy(shown[at].code));
   return html`<details class="code-panel">
     <summary>${title}: ${shown.map((snippet) => snippet.name).join(", ")}</summary>
-    <div class="code-tabs" role="tablist" aria-label="Interface" onKeyDown=${onKeyDown}>
+    <div class="code-head"><div class="code-tabs" role="tablist" aria-label="Interface" onKeyDown=${onKeyDown}>
       ${shown.map(
         (snippet, k) => html`<button type="button" role="tab" id=${`code-tab-${k}`} aria-selected=${k === at}
           aria-controls="code-shown" tabindex=${k === at ? 0 : -1} ref=${(node) => (tabs.current[k] = node)}
           onClick=${() => choose(k)}>${snippet.name}</button>`,
-      )}
+      )}</div>
       <button type="button" class="copy" onClick=${onCopy}>Copy</button>
       <span role="status" class="copied">${copied ? "copied" : ""}</span>
     </div>

@@ -1,7 +1,7 @@
 //! A small HTTP client that can also misbehave.
 
 use mercer::train::Trained;
-use mercer_server::{Config, Server};
+use mercer_server::{Config, Server, StudioOptions, Token};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -60,7 +60,39 @@ pub fn serve_with(models: &[(&str, &Trained)], set: impl FnOnce(&mut Config)) ->
     Running { address, folder, log, stop, thread: Some(thread) }
 }
 
+/// The token of the studios of the tests.
+pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// Starts a studio.
+pub fn studio(options: StudioOptions) -> Running {
+    let mut config = Config::new("127.0.0.1:0".parse().unwrap());
+    config.threads = 2;
+    config.token = Some(Token::new(TOKEN).unwrap());
+    let server = Server::studio(config, options).unwrap();
+    let address = server.address();
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let thread = std::thread::spawn(move || server.run(&flag).unwrap());
+    let (folder, log) = (TempDir::new().unwrap(), Arc::default());
+    Running { address, folder, log, stop, thread: Some(thread) }
+}
+
 impl Running {
+    /// Makes a call of the studio.
+    pub fn try_call(&self, name: &str, mut message: Value) -> Response {
+        message["call"] = name.into();
+        let token = format!("Bearer {TOKEN}");
+        let headers = [("Content-Type", "application/json"), ("Authorization", token.as_str())];
+        self.post_with("/studio/call", &headers, message.to_string().as_bytes())
+    }
+
+    /// Makes a call that succeeds.
+    pub fn call(&self, name: &str, message: Value) -> Value {
+        let response = self.try_call(name, message);
+        assert_eq!(response.status, 200, "{name}: {}", response.text());
+        response.json()
+    }
+
     /// Asks the server to stop, and returns when it has.
     pub fn stop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);

@@ -9,4 +9,5 @@ mod lifecycle;
 mod models;
 mod open_inference;
 mod rows;
+mod studio;
 mod tables;

@@ -15,7 +15,7 @@ use super::svc_model::SvcModel;
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::data::ClassWeightParam;
 use crate::kernel::{Function, KernelParams, Precision, SvmKernelOptions};
-use crate::model::{Certificate, Convergence};
+use crate::model::{Certificate, Convergence, Status};
 use crate::prelude::*;
 use crate::solver::{OnProgress, PowerSlack};
 use mercer_num::parallel::prelude::*;
@@ -365,6 +365,9 @@ impl Svc {
         slacks: &Matrix,
     ) -> Certificate {
         let [margin] = margins else { return certificate };
+        if margin.is_infinite() && certificate.status == Status::Stationary {
+            return certificate.note("w·w is not positive for this kernel, so there is no margin");
+        }
         if margin.is_infinite() {
             return certificate.note(
                 "w = 0: the decision function is constant and has no margin; choose another kernel, or \
