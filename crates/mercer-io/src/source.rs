@@ -121,7 +121,7 @@ impl Source {
     pub fn reopened(&self, options: &Options) -> Result<Source> {
         match &self.input {
             Some(input) => Source::infer_format(input.clone(), options),
-            None => Source::open_folder(&self.name, options),
+            None => Source::open(&self.name, options),
         }
     }
 
@@ -193,7 +193,8 @@ impl Source {
             [first, .., last] => format!("{first} to {last}"),
             names => names.concat(),
         };
-        Ok(Source { name, size, compression, options, block_size: BLOCK_SIZE, format, cached })
+        let block_size = BLOCK_SIZE;
+        Ok(Source { name, size, compression, options, block_size, format, input: None, cached })
     }
 
     /// A table in memory, such as the body of a request. No compression is undone.

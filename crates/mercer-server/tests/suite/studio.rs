@@ -100,7 +100,8 @@ fn the_page_is_open_and_its_calls_need_the_token() {
     let headers = [("Authorization", token.as_str()), ("Origin", "http://evil.example")];
     let other_page = studio.post_with("/studio/call", &headers, br#"{"call": "session"}"#);
     assert_eq!(other_page.status, 403);
-    let model = format!("GET /v2/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n\r\n");
+    let model =
+        format!("GET /v2/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n\r\n");
     assert_eq!(studio.raw(model.as_bytes()).status, 404);
 }
 
