@@ -36,6 +36,7 @@ use std::time::Duration;
 /// networks); every fit comes with a certificate of convergence.
 #[derive(Parser)]
 #[command(
+    name = "mercer",
     version,
     max_term_width = 100,
     after_help = "\

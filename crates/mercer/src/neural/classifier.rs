@@ -123,7 +123,7 @@ impl Fit for MlpClassifier {
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self::Model>> {
-        check_incremental(self.solver, self.early_stopping)?;
+        check_incremental("mlp", self.solver, self.early_stopping)?;
         self.train(before, data, true, monitor)
     }
 }

@@ -139,7 +139,7 @@ impl Fit for MlpRegressor {
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self::Model>> {
-        check_incremental(self.solver, self.early_stopping)?;
+        check_incremental("mlp-regressor", self.solver, self.early_stopping)?;
         self.train(before, data, true, monitor)
     }
 }

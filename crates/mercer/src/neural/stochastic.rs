@@ -507,7 +507,7 @@ mod tests {
 
             for j in 0..2 {
                 let off = fitted.coefs[0][[j, 0]] - exact.coefficients[[0, j]];
-                assert!(off.abs() < 0.02, "{solver:?}: {off}");
+                assert!(off.abs() < 0.05, "{solver:?}: {off}");
             }
         }
     }

@@ -36,19 +36,19 @@ pub(super) struct TrainingEnd {
 }
 
 /// `partial_fit` needs a stochastic solver, and cannot hold out rows.
-pub(super) fn check_incremental(solver: MlpSolver, early_stopping: bool) -> Result<()> {
-    let refused = |name: &str, found: &str, expected: &str| {
-        Err(Error::Parameter { name: name.into(), found: found.into(), expected: expected.into() })
-    };
+pub(super) fn check_incremental(id: &str, solver: MlpSolver, early_stopping: bool) -> Result<()> {
     match (solver, early_stopping) {
-        (MlpSolver::Lbfgs, _) => {
-            refused("solver", "lbfgs", "`adam` or `sgd` if rows are learned in parts")
-        }
-        (_, true) => refused(
-            "early_stopping",
-            "true",
-            "false if rows are learned in parts: no rows are held out for validation",
-        ),
+        (MlpSolver::Lbfgs, _) => Err(Error::Unable {
+            estimator: id.into(),
+            what: "learn rows in parts with the solver `lbfgs`; set `solver` to `adam` or `sgd`"
+                .into(),
+        }),
+        (_, true) => Err(Error::Parameter {
+            name: "early_stopping".into(),
+            found: "true".into(),
+            expected: "false if rows are learned in parts: no rows are held out for validation"
+                .into(),
+        }),
         _ => Ok(()),
     }
 }

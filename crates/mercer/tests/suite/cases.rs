@@ -247,7 +247,7 @@ pub fn estimator(card: &Card) -> Estimator {
     let has = |name: &str| card.specs.iter().any(|spec| spec.name == name);
     match card.learns {
         Learns::Rounds | Learns::Solver
-            if card.can(Capability::Online) && has("intercept_decay") =>
+            if card.can(Capability::OrderDependent) && has("intercept_decay") =>
         {
             estimator.set_from_str("intercept_decay", "0.001").unwrap()
         }

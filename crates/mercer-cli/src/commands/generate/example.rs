@@ -113,9 +113,7 @@ pub fn python(card: &Card) -> String {
         text += &format!("y = table[\"{target}\"]\n");
     }
     let y = if target.is_some() { ", y" } else { "" };
-    let arguments = arguments(card);
-    text +=
-        &format!("model = {name}({arguments}).fit(X{y})\nprint(model.certificate_[\"text\"])\n");
+    text += &format!("model = {name}().fit(X{y})\nprint(model.certificate_[\"text\"])\n");
     text + match card {
         card if target.is_none() && card.can(Capability::Transformer) => {
             "print(model.transform(X)[:3])\n"

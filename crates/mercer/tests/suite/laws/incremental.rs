@@ -5,9 +5,12 @@ use crate::cases::*;
 use mercer::catalog::{AnyModel, CATALOG, Capability};
 use mercer::prelude::*;
 
+/// Continues with more rows in Python, but cannot be trained out of core, which `Online` promises.
+const NOT_OUT_OF_CORE: &str = "sgd-one-class";
+
 #[test]
 fn online_estimators_declare_it() {
-    for card in CATALOG {
+    for card in CATALOG.iter().filter(|card| card.id != NOT_OUT_OF_CORE) {
         let case = Case::new(card, small());
         let data = case.data(card);
 
@@ -66,7 +69,7 @@ fn estimators_with_a_warm_start_declare_it() {
             Ok(again) => {
                 assert!(card.can(Capability::WarmStart), "{}", card.id);
                 // A fit with a unique optimum that starts there stays there.
-                if !card.can(Capability::Online) && !card.can(Capability::NonConvex) {
+                if !card.can(Capability::OrderDependent) && !card.can(Capability::NonConvex) {
                     assert!(again.certificate.iterations <= 1, "{}", card.id);
                     assert_near(
                         &predictions(&again, &case.x),
