@@ -274,9 +274,7 @@ def resolved(estimator: Any, columns: Input, scan: Scan) -> Input:
             fields.append(Field(field.name, "categorical", tuple(levels)))
     labels = None if estimator._regression else tuple(sorted(scan.classes))
     sparse = bool(columns.features) and scan.is_sparse
-    return replace(
-        columns, fields=tuple(fields), labels=labels, width=max(scan.width, 0), sparse=sparse
-    )
+    return replace(columns, fields=tuple(fields), labels=labels, width=scan.width, sparse=sparse)
 
 
 def core_labels(columns: Input) -> list[Any] | None:

@@ -22,6 +22,8 @@ from . import arrow, scan
 
 logger = logging.getLogger("mercer.spark")
 
+# The first vectors, whose length all must have.
+PEEKED = 100
 # Sums of at most this many partitions are merged on the driver.
 MAX_COLLECTED = 64
 # The number of partitions that one task merges; a power of two, as the subtrees are.
@@ -264,8 +266,11 @@ class Passes:
     def scan(self) -> scan.Scan:
         """The first pass."""
         observe = scan.worker(self.columns, self.regression)
-        states = self.dataset.mapInArrow(observe, scan.SCHEMA)
-        if any(column.kind in ("string", "categories") for column in self.columns.fields):
+        strings = [f.name for f in self.columns.fields if f.kind in ("string", "categories")]
+        # Vectors and numbers need not travel for this.
+        names = [name for name in (self.columns.label, self.columns.weight, *strings) if name]
+        states = self.dataset.select(*names).mapInArrow(observe, scan.SCHEMA)
+        if strings:
             # Distinct strings of many partitions could be too many for the driver.
             states = states.groupBy(group_of_parts()).applyInArrow(scan.merge_group, scan.SCHEMA)
         total, first_row = scan.Scan(), 0
@@ -275,6 +280,9 @@ class Passes:
             self.first_rows[part] = first_row
             first_row += n_rows
         self.n_parts = 1 + max(self.first_rows, default=0)
+        if self.columns.features:
+            vectors = self.dataset.select(self.columns.features).limit(PEEKED).collect()
+            total.peek([row[0] for row in vectors])
         return total
 
     def merged(self, fit: Any, states: Any) -> bytes:

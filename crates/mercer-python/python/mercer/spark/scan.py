@@ -1,4 +1,4 @@
-"""The first pass over a data frame: rows per partition, classes, levels of strings, the length of vectors."""
+"""The first pass over a data frame: rows per partition, classes with their weights, levels of strings."""
 
 from __future__ import annotations
 
@@ -80,8 +80,10 @@ class Scan:
     mean: float = 0.0
     squares: float = 0.0
     """The mean and the centered squares of a regression target."""
-    width: int = -1
+    width: int = 0
+    peeked: int = 0
     stored: int = 0
+    """The length of the vectors, and of some of them the number of elements and of those that are stored."""
     strings: dict[str, Strings] = field(default_factory=dict)
     parts: dict[int, int] = field(default_factory=dict)
     """The number of rows of each partition."""
@@ -97,8 +99,6 @@ class Scan:
             self._observe_target(arrow.numbers(label, columns.label), weights)
         else:
             self._observe_classes(arrow.label_values(label), weights)
-        if columns.features:
-            self._observe_vectors(table, columns.features)
         for column in columns.fields:
             if column.kind in ("string", "categories"):
                 strings = self.strings.setdefault(column.name, Strings())
@@ -133,34 +133,24 @@ class Scan:
                 " regressor, or group rare labels"
             )
 
-    def _observe_vectors(self, table: pa.Table, name: str) -> None:
-        vectors = arrow.read_vectors(arrow.whole(table.column(name)), name)
-        sizes = np.unique(vectors.sizes)
-        if self.width >= 0:
-            sizes = np.union1d(sizes, [self.width])
-        if len(sizes) > 1:
-            raise ValueError(
-                f"featuresCol {name!r} has vectors of different lengths: {sizes[0]} and {sizes[1]}"
-            )
-        self.width = int(sizes[0])
-        self.stored += int(vectors.lengths.sum())
+    def peek(self, vectors: list[Any]) -> None:
+        """Takes the length of the vectors, and whether they are sparse, from the first of them."""
+        for vector in vectors:
+            if vector is not None:
+                self.width = len(vector)
+                self.peeked += len(vector)
+                self.stored += len(getattr(vector, "indices", vector))
 
     def merge(self, other: Scan) -> None:
         """Adds the scan of other rows."""
         self.parts.update(other.parts)
         if other.rows == 0:
             return
-        if self.width >= 0 and other.width >= 0 and self.width != other.width:
-            raise ValueError(
-                f"featuresCol has vectors of different lengths: {self.width} and {other.width}"
-            )
         if other.weight > 0:
             self._add_target(other.weight, other.mean, other.squares, self.weight)
         self.rows += other.rows
         self.weight += other.weight
         self.missing_labels += other.missing_labels
-        self.width = max(self.width, other.width)
-        self.stored += other.stored
         for value, total in other.classes.items():
             self.classes[value] = self.classes.get(value, 0.0) + total
         for name, strings in other.strings.items():
@@ -182,7 +172,7 @@ class Scan:
 
     @property
     def is_sparse(self) -> bool:
-        return self.stored <= MAX_SPARSE_FRACTION * self.rows * max(self.width, 1)
+        return self.stored <= MAX_SPARSE_FRACTION * self.peeked
 
     @property
     def deviation(self) -> float:
