@@ -392,6 +392,15 @@ fn striking_a_token_of_a_text_moves_the_odds() {
     let struck = text.replacen(strongest["text"].as_str().unwrap(), "", 1);
     let less = studio.call("why", json!({"row": 1, "cells": {"body": struck}}));
 
+    let flip = studio.call("why.flip", json!({"row": 1}));
+    let mut rest = text.clone();
+    for token in flip["strikes"]["tokens"].as_array().unwrap() {
+        rest = rest.replacen(token.as_str().unwrap(), "", 1);
+    }
+    let other = studio.call("why", json!({"row": 1, "cells": {"body": rest}}));
+    assert_eq!(other["prediction"]["class"], flip["strikes"]["class"]);
+    assert_ne!(other["prediction"]["class"], why["prediction"]["class"]);
+
     check_sum(&less);
     let total = |why: &Value| why["explanation"]["total"].as_f64().unwrap();
     assert!(total(&less) < total(&why), "{} {}", total(&less), total(&why));
