@@ -4,7 +4,7 @@ import { html } from "../lib/html.js";
 import { call } from "../lib/engine.js";
 import { CodePanel } from "../lib/code_panel.js";
 import { contours, nearest } from "../lib/contour.js";
-import { drawCurves, drawField, inUnits, rgb } from "../lib/plane.js";
+import { drawCurves, drawField, inUnits, rgb } from "../lib/drawing.js";
 import { Choice, Keys, PlaneView, Playground, PointTable, Presets, Slider } from "../lib/playground.js";
 import { snippets } from "../lib/point_code.js";
 import { CLASSIFICATION, REGRESSION, className } from "../lib/points.js";
