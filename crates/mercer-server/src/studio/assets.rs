@@ -43,6 +43,7 @@ assets! {
     "playground.css"
     "lib/candy.js"
     "lib/contour.js"
+    "lib/drawing.js"
     "lib/joint_table.js"
     "lib/networks.js"
     "lib/plane.js"

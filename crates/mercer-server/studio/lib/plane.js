@@ -1,6 +1,7 @@
 // A plane of points on two canvases: what lies behind the points is drawn when it changes, the points at every frame in
 // which one moves. Points are dragged, added, painted and deleted with mouse, touch and keyboard.
 
+import { SHAPES, niceStep, tick } from "./drawing.js";
 import { MAX_POINTS, className, snap } from "./points.js";
 
 /** Units that are visible at zoom 1. */
@@ -12,8 +13,6 @@ const HIT = 12;
 const HIT_TOUCH = 24;
 const PAINT = 22;
 const MAX_COORDINATE = 1000;
-
-const SHAPES = [circle, square, triangle, diamond, cross];
 
 export class Plane {
   /**
@@ -526,89 +525,4 @@ export class Plane {
     context.lineTo(px, py + 12);
     context.stroke();
   }
-}
-
-/** 1, 2 or 5 times a power of ten, at least as large as a number. */
-function niceStep(least) {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return power * [1, 2, 5, 10].find((m) => m * power >= least * 0.999);
-}
-
-const tick = (v) => String(Math.round(v * 1e6) / 1e6);
-
-function circle(context, x, y, r) {
-  context.arc(x, y, r, 0, 2 * Math.PI);
-}
-
-function square(context, x, y, r) {
-  context.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
-}
-
-function triangle(context, x, y, r) {
-  context.moveTo(x, y - 1.2 * r);
-  context.lineTo(x + 1.1 * r, y + 0.8 * r);
-  context.lineTo(x - 1.1 * r, y + 0.8 * r);
-  context.closePath();
-}
-
-function diamond(context, x, y, r) {
-  context.moveTo(x, y - 1.25 * r);
-  context.lineTo(x + 1.25 * r, y);
-  context.lineTo(x, y + 1.25 * r);
-  context.lineTo(x - 1.25 * r, y);
-  context.closePath();
-}
-
-function cross(context, x, y, r) {
-  const w = 0.42 * r;
-  context.rect(x - w, y - 1.1 * r, 2 * w, 2.2 * r);
-  context.rect(x - 1.1 * r, y - w, 2.2 * r, 2 * w);
-}
-
-/** The red, green and blue of a color `#rrggbb`. */
-export function rgb(color) {
-  const value = parseInt(color.slice(1), 16);
-  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
-}
-
-/**
- * Colors values on a grid: `paint(k)` gives red, green, blue and opacity (0 to 255) of the k-th value.
- * The picture spans the grid given in units, with a half cell more on each side.
- */
-export function drawField(context, plane, grid, paint) {
-  const { columns, rows, x: [x0, x1], y: [y0, y1] } = grid;
-  const buffer = (plane.buffer ||= document.createElement("canvas"));
-  [buffer.width, buffer.height] = [columns, rows];
-  const image = new ImageData(columns, rows);
-  for (let j = 0; j < rows; j++) {
-    for (let i = 0; i < columns; i++) {
-      const rgba = paint(j * columns + i);
-      image.data.set(rgba, 4 * ((rows - 1 - j) * columns + i));
-    }
-  }
-  buffer.getContext("2d").putImageData(image, 0, 0);
-  const [dx, dy] = [(x1 - x0) / (columns - 1) / 2, (y1 - y0) / (rows - 1) / 2];
-  const [left, top] = plane.toPixels(x0 - dx, y1 + dy);
-  const [right, bottom] = plane.toPixels(x1 + dx, y0 - dy);
-  context.imageSmoothingEnabled = true;
-  context.drawImage(buffer, left, top, right - left, bottom - top);
-}
-
-/** Draws curves given in units. */
-export function drawCurves(context, plane, curves) {
-  context.beginPath();
-  for (const curve of curves) {
-    curve.forEach(([x, y], k) => {
-      const [px, py] = plane.toPixels(x, y);
-      if (k) context.lineTo(px, py);
-      else context.moveTo(px, py);
-    });
-  }
-  context.stroke();
-}
-
-/** Curves on a grid in units. */
-export function inUnits(curves, { columns, rows, x: [x0, x1], y: [y0, y1] }) {
-  const [sx, sy] = [(x1 - x0) / (columns - 1), (y1 - y0) / (rows - 1)];
-  return curves.map((curve) => curve.map(([i, j]) => [x0 + i * sx, y0 + j * sy]));
 }

@@ -67,7 +67,7 @@ function rust(model, parameters, points, regression) {
   return `use mercer::${module}::${name};
 use mercer::prelude::*;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
 ${data}
     let parameters: ${name} = serde_json::from_str(r#"${json}"#)?;
     let fitted = parameters.fit(&data, &Monitor::quiet())?;

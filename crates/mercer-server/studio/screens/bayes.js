@@ -3,7 +3,7 @@
 import { html } from "../lib/html.js";
 import { CodePanel } from "../lib/code_panel.js";
 import { contours } from "../lib/contour.js";
-import { drawCurves, drawField, inUnits, rgb } from "../lib/plane.js";
+import { drawCurves, drawField, inUnits, rgb } from "../lib/drawing.js";
 import { Choice, Keys, PlaneView, Playground, PointTable, Presets, Slider } from "../lib/playground.js";
 import { snippets } from "../lib/point_code.js";
 import { GAUSSIANS, className } from "../lib/points.js";

@@ -4,7 +4,7 @@ import { html } from "../lib/html.js";
 import { call } from "../lib/engine.js";
 import { CodePanel } from "../lib/code_panel.js";
 import { contours, nearest } from "../lib/contour.js";
-import { drawCurves, drawField, inUnits, rgb } from "../lib/plane.js";
+import { drawCurves, drawField, inUnits, rgb } from "../lib/drawing.js";
 import { Choice, Keys, PlaneView, Playground, PointTable, Presets, Slider } from "../lib/playground.js";
 import { snippets } from "../lib/point_code.js";
 import { CLASSIFICATION, REGRESSION, className } from "../lib/points.js";
@@ -132,6 +132,11 @@ async function leaveOneOut(playground, [name, message], isCurrent) {
       return;
     }
     if (!answer || !isCurrent()) return;
+    if (answer.next === found.next) {
+      playground.leftOut = { ...leftOutOf(found, n, key), tooSlow: true };
+      playground.touch();
+      return;
+    }
     found.misclassified.push(...answer.misclassified);
     found.undecided.push(...answer.undecided);
     found.refits += answer.refits;
@@ -400,6 +405,7 @@ const signed = (v) => `${v < 0 ? "−" : "+"} ${short(Math.abs(v), 3)}`;
 function leftOutText() {
   const found = playground.leftOut;
   if (!found) return "…";
+  if (found.tooSlow) return "a fit takes too long";
   if (!found.complete) return `${found.misclassified.size} of ${found.next} so far`;
   const unknown = found.undecided.length ? `, ${found.undecided.length} undecided` : "";
   const percent = ((100 * found.misclassified.size) / found.n).toFixed(1);

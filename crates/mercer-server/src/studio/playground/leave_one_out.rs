@@ -39,6 +39,13 @@ pub struct LeaveOneOut {
     pub undecided: Vec<usize>,
 }
 
+impl LeaveOneOut {
+    /// No rows, from `first` on.
+    pub fn none(first: usize) -> LeaveOneOut {
+        LeaveOneOut { first, next: first, refits: 0, misclassified: vec![], undecided: vec![] }
+    }
+}
+
 /// Points and their classes.
 pub type Points<'a> = (&'a Matrix, &'a [u32], &'a Classes);
 
@@ -57,8 +64,7 @@ pub fn leave_one_out(
     let predicted = fitted.predict(&Rows::from(x))?;
     let mut is_refitted = vec![keeps_no_row(&fitted.certificate); n];
     fitted.expansion.support.iter().for_each(|i| is_refitted[*i as usize] = true);
-    let mut found =
-        LeaveOneOut { first, next: first, refits: 0, misclassified: vec![], undecided: vec![] };
+    let mut found = LeaveOneOut::none(first);
     while found.next < n && (found.next == first || Instant::now() < end) {
         let block = found.next..(found.next + ROWS_PER_BLOCK).min(n);
         let is_right = |i: usize| match is_refitted[i] {
