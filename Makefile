@@ -11,10 +11,10 @@ MODULE := $(PACKAGE)/mercer/_mercer.abi3.so
 # Incremental compilation makes a cold build slower, and `make test` is mostly run cold.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: test format lint words build rust docs fresh python python-lint sklearn-sample sklearn-suite serve-suite module generate bench promises fuzz deny clean
+.PHONY: test format lint words build rust docs fresh python python-lint sklearn-sample sklearn-suite serve-suite browser module generate bench promises fuzz deny clean
 
 ## Every check and test, Rust and Python.
-test: format words lint build rust fresh docs python-lint python sklearn-sample
+test: format words lint build rust fresh docs python-lint python sklearn-sample browser
 	@echo "all tests passed"
 
 format:
@@ -91,6 +91,11 @@ $(SERVE_STAMP): $(CLIENTS)/requirements.txt $(CLIENTS)/requirements-mlserver.txt
 	for peer in mlserver mlflow; do python3 -m venv $(SERVE_VENV)/$$peer && $(SERVE_VENV)/$$peer/bin/python -m pip install \
 	--quiet --disable-pip-version-check -r $(CLIENTS)/requirements-$$peer.txt || exit 1; done
 	touch $@
+
+## The studio in a real browser: Debian's Chromium, driven by playwright-core, with the checks of axe-core. Installs what is
+## missing if it can, and says so if it cannot run.
+browser: build
+	sh crates/mercer-server/tests/browser/run.sh
 
 ## Ratios to the peers, measured in one run. Nothing else should run meanwhile.
 bench:

@@ -49,7 +49,7 @@ pub(crate) enum Call {
     DocsStyle,
     StudioPage,
     StudioAsset,
-    StudioCall,
+    StudioMessage,
     StudioData,
     StudioModel,
 }
@@ -108,7 +108,7 @@ routes! { ROUTES:
 }
 
 routes! { STUDIO_ROUTES:
-    POST "/studio/call" => StudioCall "studio_call";
+    POST "/studio/call" => StudioMessage "studio_call";
     POST "/studio/data" => StudioData "studio_data";
     GET "/studio/model" => StudioModel "studio_model";
     GET "/" => StudioPage "studio_page";

@@ -5,7 +5,7 @@ use clap::{Args as Group, ValueHint};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Look at a table, train, compare and explain models in the browser.
+/// Inspect a table, train, compare and explain models in the browser.
 ///
 /// The page and its engine are this command: it makes no request to another host, and the address it prints carries a
 /// token, without which calls are refused. `--memory` limits the memory of fits, `--time-limit` their time. Ctrl-C ends

@@ -22,6 +22,8 @@ mod select;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;
+#[cfg(feature = "serve")]
+mod studio;
 mod support_vectors;
 mod tables;
 mod text;

@@ -2,7 +2,7 @@
 //! that leads to another class.
 
 use super::run::Fit;
-use super::why::{MAX_COLUMNS, is_numeric, options};
+use super::why::{MAX_COLUMNS, is_numeric, options, token_spans};
 use crate::error::ApiResult;
 use mercer::data::{Column, Field, Kind, Table, Values};
 use mercer::predict::{Predicted, Predictions};
@@ -16,6 +16,8 @@ const N_SCAN_POINTS: usize = 81;
 const N_BISECTIONS: usize = 40;
 /// Levels of a column that are tried.
 const MAX_LEVELS: usize = 60;
+/// Tokens that are struck together.
+const MAX_STRIKES: usize = 40;
 /// Significant digits of a change; more are added until the class changes.
 const MIN_DIGITS: i32 = 2;
 const MAX_DIGITS: i32 = 9;
@@ -56,6 +58,9 @@ fn put(column: &mut Column, values: &Values, first: usize) {
         }
         (Values::Boolean(all), Values::Boolean(new)) => {
             all[first..first + new.len()].copy_from_slice(new);
+        }
+        (Values::Text(all), Values::Text(new)) => {
+            all[first..first + new.len()].clone_from_slice(new);
         }
         _ => {}
     }
@@ -182,9 +187,37 @@ pub(super) fn smallest(fit: &Fit, table: &Table) -> ApiResult<Value> {
         .collect();
     Ok(json!({
         "changes": described,
+        "strikes": fewest_strikes(fit, table, now)?,
         "is_classifier": true,
         "class": classes[now as usize],
         "n_columns": columns(fit).filter(|field| field.kind != Kind::Text).count(),
+    }))
+}
+
+/// How many of the strongest tokens of a text must be struck until the class changes; `Value::Null` if the row has no text,
+/// the model does not explain tokens, or no number of them suffices.
+fn fewest_strikes(fit: &Fit, table: &Table, now: u32) -> ApiResult<Value> {
+    let Ok(Some(spans)) = token_spans(fit, table) else { return Ok(Value::Null) };
+    let text_field = fit.trained.features.schema.fields.iter().find(|f| f.kind == Kind::Text);
+    let Some(field) = text_field else { return Ok(Value::Null) };
+    let strength = |k: usize| spans[k].log_odds.unwrap_or(0.0);
+    let mut strongest: Vec<usize> = (0..spans.len()).filter(|k| strength(*k) > 0.0).collect();
+    strongest.sort_by(|a, b| strength(*b).total_cmp(&strength(*a)));
+    strongest.truncate(MAX_STRIKES);
+    let without = |struck: &[usize]| -> String {
+        let kept = spans.iter().enumerate().filter(|(k, _)| !struck.contains(k));
+        kept.map(|(_, span)| span.text.as_str()).collect()
+    };
+    let texts: Vec<Option<String>> =
+        (1..=strongest.len()).map(|n| Some(without(&strongest[..n]))).collect();
+    let changes = [(field.name.as_str(), Values::Text(texts))];
+    let codes = classes_of(fit, &variants(table, &changes)?)?.unwrap_or_default();
+    let Some(first) = codes.iter().position(|code| *code != now) else { return Ok(Value::Null) };
+    let struck: Vec<&str> = strongest[..=first].iter().map(|k| spans[*k].text.as_str()).collect();
+    Ok(json!({
+        "column": field.name,
+        "tokens": struck,
+        "class": fit.trained.class_names()[codes[first] as usize],
     }))
 }
 

@@ -90,18 +90,12 @@ impl Snippets {
     /// A candidate, fitted.
     pub fn of_candidate(data: &Data, candidate: &Candidate) -> Snippets {
         let card = candidate.estimator.card();
-        let (module, class) = card.python.rsplit_once('.').unwrap_or(("", card.python));
-        let settings: Vec<String> = candidate
-            .settings
-            .iter()
-            .map(|(name, value)| format!("{name}={}", python_value(value)))
-            .collect();
+        let (import, made) = python_estimator(candidate);
         let python = format!(
-            "import pandas as pd\nfrom mercer.{module} import {class}\nfrom mercer.preprocessing import TableVectorizer\n\
-             from sklearn.pipeline import make_pipeline\n\n{}\nmodel = make_pipeline(TableVectorizer(), {class}({}))\n\
+            "import pandas as pd\n{import}\nfrom mercer.preprocessing import TableVectorizer\n\
+             from sklearn.pipeline import make_pipeline\n\n{}\nmodel = make_pipeline(TableVectorizer(), {made})\n\
              model.fit({})\n",
             python_table(data),
-            settings.join(", "),
             python_arguments(data),
         );
         let set: String = candidate
@@ -129,6 +123,29 @@ impl Snippets {
         )
     }
 
+    /// The held-out predictions of a candidate.
+    pub fn of_errors(data: &Data, candidate: &Candidate) -> Snippets {
+        let arguments = python_arguments(data);
+        let target = data.target.as_ref().map_or_else(String::new, |t| python_text(&t.name));
+        let n_folds = super::run::splitting(data).n_folds;
+        let compared = match is_regression(data) {
+            true => format!("print((predicted - table[{target}]).describe())"),
+            false => format!("print(pd.crosstab(table[{target}], predicted))"),
+        };
+        let mut snippets = Snippets::of_candidate(data, candidate);
+        let [command, python, _, curl] = snippets.0.as_mut_slice() else { return snippets };
+        command.code += " --json";
+        python.code = python.code.replace(
+            &format!("model.fit({arguments})\n"),
+            &format!(
+                "predicted = cross_val_predict(model, {arguments}, cv={n_folds})\n{compared}\n"
+            ),
+        );
+        python.code.insert_str(0, "from sklearn.model_selection import cross_val_predict\n");
+        curl.code = call("errors", &format!("{{\"name\": {}}}", python_text(&candidate.name())));
+        snippets
+    }
+
     /// The comparison.
     pub fn of_board(data: &Data, board: &Leaderboard) -> Snippets {
         let metric = board.metric;
@@ -145,14 +162,17 @@ impl Snippets {
     }
 
     /// The explanation of a row.
-    pub fn of_row(data: &Data, number: Option<usize>) -> Snippets {
+    pub fn of_row(data: &Data, candidate: &Candidate, number: Option<usize>) -> Snippets {
         let (model, row) = (model_file(data), number.unwrap_or(1));
+        let (import, made) = python_estimator(candidate);
+        let (features, target) = python_columns(data);
         Snippets::new(
             format!("mercer explain {model} {} --row {row}", shell_word(&data.name)),
             format!(
-                "import mercer\nimport pandas as pd\n\n{}\nmodel = mercer.load({})\nprint(model.explain(table.iloc[[{}]]))\n",
+                "import pandas as pd\n{import}\nfrom mercer.preprocessing import TableVectorizer\n\n{}\n\
+                 rows = TableVectorizer().fit_transform({features})\nmodel = {made}.fit(rows, {target})\n\
+                 print(model.explain(rows[{}]))\n",
                 python_table(data),
-                python_text(&model),
                 row - 1,
             ),
             format!(
@@ -228,13 +248,30 @@ fn python_table(data: &Data) -> String {
 }
 
 fn python_arguments(data: &Data) -> String {
+    let (features, target) = python_columns(data);
+    format!("{features}, {target}")
+}
+
+/// The features and the target.
+fn python_columns(data: &Data) -> (String, String) {
     match &data.target {
         Some(target) => {
             let name = python_text(&target.name);
-            format!("table.drop(columns=[{name}]), table[{name}]")
+            let left_out = data.choices.ignore.iter().map(|name| python_text(name));
+            let names: Vec<String> = [name.clone()].into_iter().chain(left_out).collect();
+            (format!("table.drop(columns=[{}])", names.join(", ")), format!("table[{name}]"))
         }
-        None => "table".into(),
+        None => ("table".into(), "None".into()),
     }
+}
+
+/// The import of an estimator's class, and the call that makes it.
+fn python_estimator(candidate: &Candidate) -> (String, String) {
+    let card = candidate.estimator.card();
+    let (module, class) = card.python.rsplit_once('.').unwrap_or(("", card.python));
+    let setting = |(name, value): &(String, Value)| format!("{name}={}", python_value(value));
+    let settings: Vec<String> = candidate.settings.iter().map(setting).collect();
+    (format!("from mercer.{module} import {class}"), format!("{class}({})", settings.join(", ")))
 }
 
 /// A text as a Python literal; JSON's escapes are Python's.

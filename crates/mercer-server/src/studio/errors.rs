@@ -2,7 +2,7 @@
 
 use super::Message;
 use super::board::{Board, Named, scatter};
-use super::code;
+use super::code::Snippets;
 use super::histogram::{Groups, of_column};
 use super::session::Session;
 use super::shown_rows;
@@ -48,7 +48,7 @@ pub(super) fn describe(session: &Session, message: Message) -> ApiResult<Value> 
         "n_rows": predictions.n_rows(),
         "is_sample": board.data.rows.is_partial,
         "splitting": board.board.splitting,
-        "command": code::train_command(&board.data, &row.candidate.options()),
+        "code": Snippets::of_errors(&board.data, &row.candidate),
     });
     match predictions {
         Predictions::Classes { .. } => {

@@ -98,7 +98,9 @@ pub(crate) async fn respond(
 ) -> ApiResult<Reply> {
     let session = Arc::clone(session);
     let answer = match call {
-        Call::StudioCall => batch::compute(reactor, 0, move || dispatch(&session, &body)).await?,
+        Call::StudioMessage => {
+            batch::compute(reactor, 0, move || dispatch(&session, &body)).await?
+        }
         Call::StudioData => {
             let name = file_name(head.uri().query())?;
             batch::compute(reactor, 0, move || session.open_bytes(&name, body.into())).await?

@@ -12,7 +12,7 @@ use mercer::explain::{Explanation, ScoreExplanation, SupportExplanation, TermExp
 use mercer::predict::{
     PredictOptions, Predicted, Predictions, RowExplanation, RowToExplain, check_explainable,
 };
-use mercer::text::highlight;
+use mercer::text::{TextSpan, highlight};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -108,7 +108,7 @@ pub(super) fn explain(session: &Session, message: Message) -> ApiResult<Value> {
         "texts": texts,
         "columns": controls(&fit, &table, &order),
         "n_columns": fit.trained.features.schema.fields.len(),
-        "code": Snippets::of_row(&fit.data, number),
+        "code": Snippets::of_row(&fit.data, &fit.candidate, number),
     }))
 }
 
@@ -428,6 +428,20 @@ pub(super) fn flip(session: &Session, message: Message) -> ApiResult<Value> {
     let fit = session.fit()?;
     let table = asked.table(&fit)?;
     changes::smallest(&fit, &table)
+}
+
+/// The tokens of the first text of a row with their contributions, and all its spans; `None` without a text.
+pub(super) fn token_spans(fit: &Fit, table: &Table) -> ApiResult<Option<Vec<TextSpan>>> {
+    check_explainable(&fit.trained)?;
+    let row = RowToExplain::new(&fit.trained, table, 0)?;
+    let Some(text) = row.texts.first() else { return Ok(None) };
+    let contributions = row.explain()?.contributions().unwrap_or_default();
+    let log_odds = |j: usize| {
+        let k = row.present.binary_search(&(text.first + j)).ok()?;
+        contributions.get(k).copied()
+    };
+    let feature = |term: &str| text.step.feature(term);
+    Ok(Some(highlight(&text.text, &text.step.analyzer, feature, log_odds)?))
 }
 
 /// Whether a control changes a single number.

@@ -24,7 +24,7 @@ export default function Errors({ rest }) {
       ${errors.bins && html`<${Residuals} errors=${errors} cell=${cell} onChoose=${setCell} />`}
     </section>
     ${cell ? html`<${Cell} key=${JSON.stringify(cell)} cell=${cell} errors=${errors} />` : html`<p class="muted">Choose a cell to see its rows.</p>`}
-    <${CodePanel} snippets=${[{ name: "Command", code: `${errors.command} --json` }]} />`}`;
+    <${CodePanel} snippets=${errors.code} />`}`;
 }
 
 function Matrix({ matrix, cell, onChoose, target }) {

@@ -85,13 +85,16 @@ function Sum({ answer }) {
   if (e.problem) return html`<section class="card"><h2>Contributions</h2><p class="muted">${marked(e.problem)}</p></section>`;
   const parts = [{ name: e.start.name, value: "", contribution: e.start.value }, ...e.contributions];
   if (e.rest) parts.push({ name: `${e.rest.n} smaller ones`, value: "", contribution: e.rest.contribution });
+  // Predictions of a regressor are drawn from the mean prediction, scores of classes from zero.
+  const base = e.measure === "prediction" ? e.start.value : 0;
   let at = 0;
   const steps = parts.map((part) => {
     const from = at;
     at += part.contribution;
     return { ...part, from, to: at };
   });
-  const ends = steps.flatMap((step) => [step.from, step.to]).concat(0);
+  if (base) steps[0].from = base;
+  const ends = steps.flatMap((step) => [step.from, step.to]).concat(base);
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const pos = (x) => (100 * (x - low)) / (high - low || 1);
   const against = e.against ? ` of ${e.of} against ${e.against}` : ` of ${e.of}`;
@@ -100,21 +103,25 @@ function Sum({ answer }) {
     <table class="sum"><thead class="hidden"><tr><th scope="col">part</th><th scope="col">value</th><th scope="col">bar</th><th scope="col">contribution</th></tr></thead>
     <tbody>${steps.map((step, k) => html`<tr key=${step.name}><th scope="row">${step.name}</th><td class="muted">${step.value}</td>
       <td class="track"><span class=${step.contribution < 0 ? "step down" : "step up"} style=${{ left: `${pos(Math.min(step.from, step.to))}%`, width: `${Math.max(0.4, Math.abs(pos(step.to) - pos(step.from)))}%` }}></span>
-        <span class="zero" style=${{ left: `${pos(0)}%` }}></span></td>
+        <span class="zero" style=${{ left: `${pos(base)}%` }}></span></td>
       <td class="number">${k === 0 ? short(step.contribution) : signed(step.contribution)}</td></tr>`)}
-      <tr class="total"><th scope="row">sum</th><td></td><td class="track"><span class="zero" style=${{ left: `${pos(0)}%` }}></span>
+      <tr class="total"><th scope="row">sum</th><td></td><td class="track"><span class="zero" style=${{ left: `${pos(base)}%` }}></span>
         ${e.total !== null && html`<span class="end" style=${{ left: `${pos(e.total)}%` }}></span>`}</td>
         <td class="number" data-total>${e.total === null ? "undefined" : short(e.total)}</td></tr></tbody></table></section>`;
 }
 
 function Flip({ flip, change }) {
-  if (!flip || !flip.is_classifier || !flip.n_columns) return null;
+  if (!flip || !flip.is_classifier || (!flip.n_columns && !flip.strikes)) return null;
+  const strikes = flip.strikes && html`<p class="strikes">Striking the ${flip.strikes.tokens.length === 1 ? "strongest token" : `${flip.strikes.tokens.length} strongest tokens`}
+    ${" of "}<strong>${flip.strikes.column}</strong> (${flip.strikes.tokens.join(", ")}) makes it <strong>${flip.strikes.class}</strong>.</p>`;
+  if (!flip.n_columns) return html`<section class="card" aria-labelledby="flip-title"><h2 id="flip-title">What changes the class</h2>${strikes}</section>`;
   const [first, ...others] = flip.changes;
   const size = (c) => (c.size === null ? "another category" : `${c.size.toFixed(2)} standard deviations`);
   const sentence = (c) => html`<strong>${c.column}</strong> from ${c.from} to <strong>${c.to}</strong> makes it <strong>${c.class}</strong> <span class="muted">(${size(c)})</span>
     <button type="button" onClick=${() => change(c.column, c.cell)}>Apply</button>`;
   return html`<section class="card" aria-labelledby="flip-title"><h2 id="flip-title">The smallest change of one column</h2>
     ${first ? html`<p class="flip">${sentence(first)}</p>` : html`<p class="muted">No change of a single column within the range of the table leads to another class than ${flip.class}.</p>`}
+    ${strikes}
     ${others.length > 0 && html`<details><summary>${others.length} other ${others.length === 1 ? "change" : "changes"}</summary>
       <ul class="dense">${others.slice(0, 20).map((c) => html`<li>${sentence(c)}</li>`)}</ul></details>`}</section>`;
 }
@@ -166,6 +173,11 @@ function Text({ text, answer, index, onChange }) {
   // The tokens of the text before any was struck, each with whether it is.
   const [spans, setSpans] = useState(text.spans);
   const [struck, setStruck] = useState(new Set());
+  const [editing, setEditing] = useState(null);
+  useEffect(() => {
+    if (spans === null) setSpans(text.spans);
+  }, [text]);
+  if (spans === null) return null;
   const column = answer.columns.filter((known) => known.kind === "text")[index];
   const now = new Map(text.spans.filter((span) => span.log_odds !== null).map((span) => [span.text, span.log_odds]));
   const strongest = Math.max(1e-9, ...spans.map((span) => Math.abs(span.log_odds ?? 0)));
@@ -180,17 +192,12 @@ function Text({ text, answer, index, onChange }) {
     setStruck(new Set());
     onChange(column.name, spans.map((span) => span.text).join(""));
   };
-  const [editing, setEditing] = useState(null);
   const edit = (value) => {
     onChange(column.name, value);
     setEditing(null);
     setStruck(new Set());
     setSpans(null);
   };
-  useEffect(() => {
-    if (spans === null) setSpans(text.spans);
-  }, [text]);
-  if (spans === null) return null;
   const side = (x) => (x > 0 ? "for" : "against");
   return html`<section class="card" aria-labelledby=${`text-${index}`}><h2 id=${`text-${index}`}>${column?.name ?? "text"}</h2>
     <p class="muted">Green tokens speak for ${e.of}, red and dotted ones ${e.against ? `for ${e.against}` : "against it"}; the stronger, the larger the contribution.

@@ -160,6 +160,7 @@ test("tokens of a text can be struck", async () => {
   await goTo(page, "Why");
   await page.waitForSelector(".token");
   const before = number(await page.textContent("[data-total]"));
+  assert.match(await page.textContent(".strikes"), /strongest tokens? of body/);
   await page.click(".token.for");
   await page.waitForSelector(".token.struck");
   await page.waitForFunction((old) => Number(document.querySelector("[data-total]").textContent) < old, before);

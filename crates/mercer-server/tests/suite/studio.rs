@@ -100,7 +100,8 @@ fn the_page_is_open_and_its_calls_need_the_token() {
     let headers = [("Authorization", token.as_str()), ("Origin", "http://evil.example")];
     let other_page = studio.post_with("/studio/call", &headers, br#"{"call": "session"}"#);
     assert_eq!(other_page.status, 403);
-    let model = format!("GET /v2/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n\r\n");
+    let model =
+        format!("GET /v2/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n\r\n");
     assert_eq!(studio.raw(model.as_bytes()).status, 404);
 }
 
@@ -390,6 +391,15 @@ fn striking_a_token_of_a_text_moves_the_odds() {
         .unwrap();
     let struck = text.replacen(strongest["text"].as_str().unwrap(), "", 1);
     let less = studio.call("why", json!({"row": 1, "cells": {"body": struck}}));
+
+    let flip = studio.call("why.flip", json!({"row": 1}));
+    let mut rest = text.clone();
+    for token in flip["strikes"]["tokens"].as_array().unwrap() {
+        rest = rest.replacen(token.as_str().unwrap(), "", 1);
+    }
+    let other = studio.call("why", json!({"row": 1, "cells": {"body": rest}}));
+    assert_eq!(other["prediction"]["class"], flip["strikes"]["class"]);
+    assert_ne!(other["prediction"]["class"], why["prediction"]["class"]);
 
     check_sum(&less);
     let total = |why: &Value| why["explanation"]["total"].as_f64().unwrap();
