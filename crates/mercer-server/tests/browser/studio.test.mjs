@@ -4,9 +4,9 @@ import { after, test } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkAccessibility, closeBrowser, example, fit, goTo, mercer, openPage, picture, startStudio } from "./harness.mjs";
+import { checkAccessibility, closeAll, example, fit, goTo, mercer, openPage, picture, startStudio } from "./harness.mjs";
 
-after(closeBrowser);
+after(closeAll);
 
 const penguins = example("penguins.csv");
 
