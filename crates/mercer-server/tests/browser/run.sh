@@ -23,4 +23,4 @@ fi
 if [ ! -d node_modules ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
     npm ci --silent --no-fund --no-audit >/dev/null 2>&1 || skip "npm could not install playwright-core and axe-core"
 fi
-exec node --test
+exec node --test --test-timeout=180000

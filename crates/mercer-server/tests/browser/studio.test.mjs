@@ -4,9 +4,9 @@ import { after, test } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkAccessibility, closeBrowser, example, fit, goTo, mercer, openPage, picture, startStudio } from "./harness.mjs";
+import { checkAccessibility, closeAll, example, fit, goTo, mercer, openPage, picture, startStudio } from "./harness.mjs";
 
-after(closeBrowser);
+after(closeAll);
 
 const penguins = example("penguins.csv");
 
@@ -221,7 +221,8 @@ test("a regression table that is dropped on the page goes through every screen, 
 
 test("screens open by keyboard, and the theme can be chosen", async () => {
   const studio = await startStudio(penguins, "--target", "species");
-  const { page, close } = await openPage(studio);
+  // There is no leaderboard yet, which the console reports.
+  const { page, close } = await openPage(studio, { expectErrors: true });
   await page.waitForSelector("table.columns");
   await page.keyboard.press("Alt+2");
   await page.waitForSelector("h1:text-is('Train')");
