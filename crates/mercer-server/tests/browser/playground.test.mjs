@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { checkAccessibility, closeBrowser, openPage, picture, root, startStudio } from "./harness.mjs";
+import { checkAccessibility, closeAll, openPage, picture, root, startStudio } from "./harness.mjs";
 
 const BINARY = resolve(process.env.MERCER || join(root, "target/debug/mercer"));
 
@@ -17,7 +17,7 @@ before(async () => {
 });
 
 after(async () => {
-  await closeBrowser();
+  await closeAll();
   studio.close();
 });
 

@@ -221,8 +221,7 @@ test("a regression table that is dropped on the page goes through every screen, 
 
 test("screens open by keyboard, and the theme can be chosen", async () => {
   const studio = await startStudio(penguins, "--target", "species");
-  // There is no leaderboard yet, which the console reports.
-  const { page, close } = await openPage(studio, { expectErrors: true });
+  const { page, close } = await openPage(studio);
   await page.waitForSelector("table.columns");
   await page.keyboard.press("Alt+2");
   await page.waitForSelector("h1:text-is('Train')");
