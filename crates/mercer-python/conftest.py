@@ -2,4 +2,7 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("pyspark") else ["python/mercer/spark/*", "tests/spark/*"]
+# Two files of this name are not collected for doctests.
+collect_ignore_glob = ["conftest.py"]
+if find_spec("pyspark") is None:
+    collect_ignore_glob += ["python/mercer/spark/*", "tests/spark/*"]

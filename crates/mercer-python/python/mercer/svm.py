@@ -332,9 +332,10 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
     shrinking : bool, default=True
         Remove variables that are stuck at a bound from the working problem until the final check.
         Changes speed only.
-    cache_size : float > 0, default=256.0
-        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
-        kernel values.
+    cache_size : float > 0, default=1500.0
+        Size of the kernel cache in megabytes, allocated as needed. A kernel matrix that fits is
+        cached whole; of a larger one, at most 256 MB of columns are cached before the solver goes
+        on with working sets. Larger values recompute fewer kernel values.
     max_iter : int >= -1, default=-1
         Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
@@ -457,7 +458,7 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         tol=0.001,
         gap=None,
         shrinking=True,
-        cache_size=256.0,
+        cache_size=1500.0,
         max_iter=-1,
         class_weight=None,
         multiclass="ovo",
@@ -529,9 +530,10 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
     shrinking : bool, default=True
         Remove variables that are stuck at a bound from the working problem until the final check.
         Changes speed only.
-    cache_size : float > 0, default=256.0
-        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
-        kernel values.
+    cache_size : float > 0, default=1500.0
+        Size of the kernel cache in megabytes, allocated as needed. A kernel matrix that fits is
+        cached whole; of a larger one, at most 256 MB of columns are cached before the solver goes
+        on with working sets. Larger values recompute fewer kernel values.
     max_iter : int >= -1, default=-1
         Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
@@ -635,7 +637,7 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         tol=0.001,
         gap=None,
         shrinking=True,
-        cache_size=256.0,
+        cache_size=1500.0,
         max_iter=-1,
         class_weight=None,
         decision_function_shape="ovr",
@@ -694,9 +696,10 @@ class SVR(WarmStart, SupportVectors, Regressor):
     shrinking : bool, default=True
         Remove variables that are stuck at a bound from the working problem until the final check.
         Changes speed only.
-    cache_size : float > 0, default=256.0
-        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
-        kernel values.
+    cache_size : float > 0, default=1500.0
+        Size of the kernel cache in megabytes, allocated as needed. A kernel matrix that fits is
+        cached whole; of a larger one, at most 256 MB of columns are cached before the solver goes
+        on with working sets. Larger values recompute fewer kernel values.
     max_iter : int >= -1, default=-1
         Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
@@ -782,7 +785,7 @@ class SVR(WarmStart, SupportVectors, Regressor):
         tol=0.001,
         gap=None,
         shrinking=True,
-        cache_size=256.0,
+        cache_size=1500.0,
         max_iter=-1,
         C=1.0,
         epsilon=0.1,
@@ -841,9 +844,10 @@ class NuSVR(SupportVectors, Regressor):
     shrinking : bool, default=True
         Remove variables that are stuck at a bound from the working problem until the final check.
         Changes speed only.
-    cache_size : float > 0, default=256.0
-        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
-        kernel values.
+    cache_size : float > 0, default=1500.0
+        Size of the kernel cache in megabytes, allocated as needed. A kernel matrix that fits is
+        cached whole; of a larger one, at most 256 MB of columns are cached before the solver goes
+        on with working sets. Larger values recompute fewer kernel values.
     max_iter : int >= -1, default=-1
         Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
@@ -924,7 +928,7 @@ class NuSVR(SupportVectors, Regressor):
         tol=0.001,
         gap=None,
         shrinking=True,
-        cache_size=256.0,
+        cache_size=1500.0,
         max_iter=-1,
         verbose=False,
     ):
@@ -973,9 +977,10 @@ class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
     shrinking : bool, default=True
         Remove variables that are stuck at a bound from the working problem until the final check.
         Changes speed only.
-    cache_size : float > 0, default=256.0
-        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
-        kernel values.
+    cache_size : float > 0, default=1500.0
+        Size of the kernel cache in megabytes, allocated as needed. A kernel matrix that fits is
+        cached whole; of a larger one, at most 256 MB of columns are cached before the solver goes
+        on with working sets. Larger values recompute fewer kernel values.
     max_iter : int >= -1, default=-1
         Largest number of iterations per binary problem; -1, the default, means no limit. A fit that
         reaches the limit returns its current model, marked in the certificate.
@@ -1056,7 +1061,7 @@ class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
         tol=0.001,
         gap=None,
         shrinking=True,
-        cache_size=256.0,
+        cache_size=1500.0,
         max_iter=-1,
         nu=0.5,
         verbose=False,

@@ -53,11 +53,8 @@ def checked_weights(sample_weight: Any, y: np.ndarray, id: str = "") -> np.ndarr
     """The sample weights of the estimator ``id`` as an array."""
     if sample_weight is None:
         return None
-    if (
-        id in MASKED_BY_WEIGHT
-        and np.ndim(sample_weight) == 1
-        and not np.any(np.asarray(sample_weight))
-    ):
+    given = np.asarray(sample_weight)
+    if id in MASKED_BY_WEIGHT and given.ndim == 1 and not given.any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
     weights = _check_sample_weight(sample_weight, y, dtype=np.float64)
     if id in MASKED_BY_WEIGHT:

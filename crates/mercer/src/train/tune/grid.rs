@@ -319,7 +319,7 @@ mod tests {
             n_settings += grid.n_settings();
             assert_eq!(grid.settings().len(), grid.n_settings(), "{id}");
         }
-        assert_eq!((DEFAULTS.len(), CATALOG.len()), (25, 41), "a new estimator may need a grid");
+        assert_eq!((DEFAULTS.len(), CATALOG.len()), (25, 42), "a new estimator may need a grid");
         assert!(n_settings > 200);
     }
 
