@@ -73,7 +73,7 @@ fn a_regressor_is_trained() {
     assert!(report.contains("mlp-regressor fitted"), "{report}");
     assert_eq!(folder.output(&["predict", "m.mercer", &iris]).lines().count(), 151);
     let error = folder.failure(
-        &["train", &iris, "--target", "species", "--model", "mlp", "--set", "solver=adam"],
+        &["train", &iris, "--target", "species", "--model", "mlp", "--set", "solver=newton"],
         2,
     );
     assert!(error.contains("lbfgs"), "{error}");
