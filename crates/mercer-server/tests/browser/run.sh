@@ -14,6 +14,7 @@ command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || skip "Node.
 if ! command -v chromium >/dev/null 2>&1 && [ -z "${CHROMIUM:-}" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing chromium by apt-get"
+        apt-get update -q >/dev/null 2>&1 || true
         DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends chromium >/dev/null 2>&1 ||
             skip "chromium could not be installed by apt-get"
     else
