@@ -65,10 +65,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let classes = target_classes(&args, target, (task, estimator.id()), &source, like.as_ref())?;
     report_similar_classes(&classes, session);
     args.decision.check(&classes, session)?;
-    let more = args.semi_supervised.unlabeled_data.as_ref();
-    let more = more
-        .map(|path| input::open(path, &args.reading, Some(&target.name), session))
-        .transpose()?;
+    let more = unlabeled_rows(&args, &target.name, session)?;
     report_estimator(estimator.id(), &reason, args.weights.as_deref(), session);
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
@@ -80,10 +77,11 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let compared = best.and_then(|row| row.predictions.as_ref());
     let has_statistics = estimator.card().learns == Learns::Statistics;
     let is_scored = compared.is_some() && (!has_statistics || args.split.is_special());
+    let task = if regression { Task::Regression } else { Task::Classification(&classes) };
     let training = Training {
         estimator,
         features: features.clone(),
-        task: if regression { Task::Regression } else { Task::Classification(&classes) },
+        task,
         n_rows: Some(profile.n_rows),
         n_folds: if is_scored { 0 } else { args.folds.into() },
         seed: args.seed,
@@ -105,7 +103,6 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     outcome.trained.reference = table_checks.reference(&outcome.trained);
     let figures = report_figures(&args, &outcome.trained, &source, session);
     let selection = board.filter(|_| !is_named).zip(command);
-    let task = if regression { Task::Regression } else { Task::Classification(&classes) };
     let fit = (&outcome, &fold_recipe, task);
     let findings = findings(&args, table_checks, fit, selection.as_ref(), &monitor);
     finish(&args, session, &profile, (&reason, selection), findings, outcome, figures)
@@ -117,6 +114,12 @@ fn take_over(args: &mut Train, target: &str, best: &Candidate) -> String {
     args.prepare.splice(0..0, best.steps.iter().cloned());
     args.features.clone_from(&best.map);
     command
+}
+
+/// The table of further rows without a target, if there is one.
+fn unlabeled_rows(args: &Train, target: &str, session: &Session) -> Result<Option<Source>> {
+    let path = args.semi_supervised.unlabeled_data.as_ref();
+    path.map(|path| input::open(path, &args.reading, Some(target), session)).transpose()
 }
 
 /// Trains on labeled rows, or also on unlabeled ones if the options ask for it.
